@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import BOTH
 from .._text.sources import length_of
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
@@ -19,18 +20,22 @@ from .._validation.columns import is_missing
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .character_tokens import are_ngrams, has_characters, has_words_and_ngrams
 from .ngrams import NgramVectorizer
 from .sharing import derived_rows
+from .state import check_types
 
 # More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
 _MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
+_EXPONENT_OF_SHARE = 0.75  # of the weights of n-grams of characters; chosen on parts of training sets
 _ALONE = "every class of y has one sentence"
 
 
 class ContextVectorizer(NgramVectorizer):
     """Base of the estimators that learn from what belongs together with a sentence: its order or its labels.
 
-    Options may be "auto": `_automatic` holds what that means when learning from the order and from labels.
+    Options may be "auto": `_automatic` holds what that means when learning from the order and from labels, and
+    `_automatic_for_characters` what else it means where tokens are n-grams of characters.
     """
 
     _parameter_constraints: dict[str, Any] = {
@@ -40,9 +45,16 @@ class ContextVectorizer(NgramVectorizer):
         "word_dropout": [Interval(Real, 0.0, 1.0, closed="left")],
         "unknown": [StrOptions({"zero", "hash", "auto"})],
         "min_count": [integers(1, INT64_MAX), StrOptions({"auto"})],
+        "weighting": [StrOptions({"idf", "sif", "auto"}), None],
+        "analyzer": [StrOptions({"auto", "word", "char", "char_wb", "word+char_wb"}), callable],
     }
     _needs_order = True
-    _automatic: dict[str, tuple[Any, Any]] = {"min_count": (5, 1), "unknown": ("hash", "zero")}
+    _automatic: dict[str, tuple[Any, Any]] = {
+        "min_count": (5, 1),
+        "unknown": ("hash", "zero"),
+        "weighting": (None, None),
+    }
+    _automatic_for_characters: dict[str, tuple[Any, Any]] = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
     context: str = "auto"
     window: int = 1
     interpolation: float = 1.0
@@ -62,8 +74,22 @@ class ContextVectorizer(NgramVectorizer):
         if not isinstance(value, str) or value != "auto":
             return value
         # From the first fit: a later fit that continues it does not change what "auto" means.
-        first_from_labels = (vars(self) if fitted is None else fitted).get("_first_from_labels", False)
-        return self._automatic[name][first_from_labels]
+        of_fit = dict(vars(self)) if fitted is None else fitted
+        automatic = self._automatic | (self._automatic_for_characters if has_characters(of_fit) else {})
+        return automatic[name][of_fit.get("_first_from_labels", False)]
+
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+        """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.
+
+        A fit that goes on from an earlier one keeps its analyzer.
+        """
+        if keep:
+            check_types(vars(self))
+            return self._tokenizer.analyzer
+        of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
+        if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
+            return "word"
+        return BOTH
 
     def _check_parameters(self) -> None:
         """Check also that a block can hold more than a sentence and its neighbours."""
@@ -162,6 +188,23 @@ class ContextVectorizer(NgramVectorizer):
                 "Fit a new estimator, or set warm_start=False and call fit."
             )
         return fitted
+
+    def _weight_of_ngrams(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
+        """The factor of the weights of n-grams of characters beside words, from labels; that of the first text stays.
+
+        A sentence has twenty times as many n-grams as words. At 1, they would hide the words; at the share below with
+        an exponent of 1, all n-grams of a text would weigh as much as its words.
+        """
+        is_weighted = self._option("weighting", fitted) is not None and fitted.get("_first_from_labels")
+        if not is_weighted or not has_words_and_ngrams(corpus.tokenizer):
+            return np.float32(1.0)
+        if "_ngram_weight" in fitted:
+            return np.float32(fitted["_ngram_weight"])
+        is_ngram = are_ngrams(fitted["vocabulary_"])
+        mass = weights * corpus.vocabulary.look_up(corpus.vocabulary.counts, fitted["vocabulary_"])
+        has_both = mass[is_ngram].any() and mass[~is_ngram].any()
+        share = mass[~is_ngram].sum() / mass[is_ngram].sum() if has_both else 1.0
+        return np.float32(share**_EXPONENT_OF_SHARE)
 
     def _arrays_from(self, fitted: dict[str, Any], start: Start) -> list[LearnedArray]:
         """The learned rows and, if `interpolation` is below 1, the rows that they started from."""

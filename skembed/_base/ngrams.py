@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import CharacterNgrams
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
@@ -48,6 +50,15 @@ class NgramVectorizer(PooledVectorizer, TrainedVectorizer):
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
                 f"them. Got {brief(self.ngram_range)}."
             )
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
+        if self.ngram_range[1] > 1 and isinstance(corpus.tokenizer.analyzer, CharacterNgrams):
+            raise ValueError(
+                f"ngram_range={brief(self.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
+                'characters. Leave ngram_range=(1, 1), or use analyzer="word". The lengths of n-grams of characters '
+                "are those of CharacterNgrams, as in analyzer=CharacterNgrams('char_wb', (2, 5))."
+            )
+        return super()._learn_vocabulary(corpus, fitted)
 
     def _source_array(self, fitted: dict[str, Any], start: Start) -> LearnedArray:
         """Words, then n-grams, which start at zero unless `start` says otherwise."""

@@ -13,6 +13,7 @@ from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
+from .character_tokens import has_characters, weights_of_ngrams
 from .embedding import EmbeddingVectorizer
 from .queries import WordVectorInspection
 from .sharing import norms_for, shallow_copy
@@ -43,10 +44,16 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
     word_vectors_: NDArray[np.float32]
     word_weights_: NDArray[np.float32]
 
+    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
+        """As of other estimators; where n-grams of characters stand for an unknown word, it needs no direction."""
+        value = super()._option(name, fitted)
+        needs_none = name == "unknown" and value == "hash" and has_characters(vars(self) if fitted is None else fitted)
+        return "zero" if needs_none else value
+
     def _text_statistics(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        weights = self._word_weights(corpus, fitted["vocabulary_"], earlier)
+        weights = self._word_weights(corpus, fitted, earlier)
         return super()._text_statistics(corpus, fitted, earlier) | weights
 
     def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
@@ -59,19 +66,21 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
         return fitted | {"_unknown_length": np.float32(np.median(norms_for(self)(model.word_vectors_)))}
 
     def _word_weights(
-        self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         """Weights of the words in the sentence sum, and of a word that is not in the vocabulary.
 
         `earlier` has those of a text that was learned before, for the same words, and its counts.
         """
-        if self.weighting is None:
-            return {"word_weights_": np.ones(len(vocabulary), np.float32), "_unknown_weight": np.float32(1.0)}
-        if self.weighting == "sif":
+        vocabulary, weighting = fitted["vocabulary_"], self._option("weighting", fitted)
+        unknown: float = 1.0
+        if weighting is None:
+            weights = np.ones(len(vocabulary))
+        elif weighting == "sif":
             counts, n_tokens = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary), corpus.n_tokens
             if earlier:
                 counts, n_tokens = counts + earlier["word_counts_"], n_tokens + earlier["_n_tokens"]
-            weights, unknown = SIF_A / (SIF_A + counts / max(1, n_tokens)), 1.0
+            weights = SIF_A / (SIF_A + counts / max(1, n_tokens))
         else:
             n_sentences = corpus.n_sentences
             frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), vocabulary)
@@ -81,7 +90,15 @@ class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        return {"word_weights_": weights.astype(np.float32), "_unknown_weight": np.float32(unknown)}
+        share = self._weight_of_ngrams(corpus, fitted, weights)
+        if share != 1:
+            weights = weights * weights_of_ngrams(vocabulary, share)
+        shared = {"_unknown_weight": np.float32(unknown), "_ngram_weight": share}
+        return shared | {"word_weights_": weights.astype(np.float32)}
+
+    def _weight_of_ngrams(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
+        """The factor of the weights of n-grams of characters beside words."""
+        return np.float32(1.0)
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))

@@ -21,6 +21,7 @@ from .._text.sources import iter_sentences
 from .._validation.columns import one_column
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
+from .character_tokens import are_ngrams, has_words_and_ngrams
 from .sharing import of_one_state
 
 _STEP = 10_000  # words at a time
@@ -222,6 +223,8 @@ class WordVectorInspection(SentenceSimilarity):
     def _nearest(self: Any, direction: _Direction, n_words: int) -> list[tuple[str, float]]:
         names = list(self.vocabulary_)
         cosines = self._cosines_of_words(direction.vector)
+        if has_words_and_ngrams(self._tokenizer):
+            cosines[are_ngrams(names)] = -np.inf
         cosines[direction.rows] = -np.inf
         best = np.argsort(-cosines, kind="stable")[:n_words]
         return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]

@@ -10,6 +10,7 @@ from sklearn.preprocessing import normalize
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
+from .._training.encoded_text import most_words_whole
 from .._validation.messages import warn_at_user
 
 # Of 100 samples of 500 consecutive sentences, two are below it from books and none from an encyclopedia; of 100 samples
@@ -25,7 +26,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
     """
     if classes is not None or not estimator._needs_order:
         return
-    name, longest = type(estimator).__name__, estimator.max_sentence_length
+    name, longest = type(estimator).__name__, most_words_whole(estimator, corpus.tokenizer)
     first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
     lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
     alone = len(lengths) if longest is None else int((lengths <= longest).sum())

@@ -40,7 +40,7 @@ class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState,
     _parameter_constraints: dict[str, Any] = {
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
-        "analyzer": [StrOptions({"word", "char", "char_wb"}), callable],
+        "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
         "stop_words": [StrOptions({"english"}), WORDS, None],
@@ -150,10 +150,18 @@ class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState,
     def _check_transform_parameters(self) -> None:
         """Check the parameters that `transform` reads: by default none."""
 
-    def _tokenizer_of_options(self) -> Tokenizer:
-        return Tokenizer(**tokenizer_options(self))
+    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+        """The tokenizer of the parameters, where ``analyzer="auto"`` stands for `automatic`."""
+        options = tokenizer_options(self)
+        if isinstance(self.analyzer, str) and self.analyzer == "auto":
+            options["analyzer"] = automatic
+        return Tokenizer(**options)
 
-    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None) -> SentenceCorpus:
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+        """What ``analyzer="auto"`` stands for."""
+        return "word"
+
+    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None, automatic: Any = "word") -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         self._check_parameters()
         if not isinstance(X, SentenceCorpus):
@@ -176,7 +184,7 @@ class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState,
                 "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
                 f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
             )
-        return self._encoded_with(self._tokenizer_of_options(), X, groups)
+        return self._encoded_with(self._tokenizer_of_options(automatic), X, groups)
 
     def _encoded_with(self, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
         """Sentences that are not encoded yet, as a corpus."""
@@ -186,7 +194,8 @@ class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState,
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """Check that the corpus was made with each option that is not at its default."""
         mine, theirs = self._tokenizer_of_options(), corpus.tokenizer
-        default = Tokenizer(**{option: self._default_of(option) for option in _TOKENIZER_OPTIONS})
+        defaults = {option: self._default_of(option) for option in _TOKENIZER_OPTIONS}
+        default = Tokenizer(**defaults | ({"analyzer": "word"} if defaults["analyzer"] == "auto" else {}))
         for option in _TOKENIZER_OPTIONS:
             value = getattr(mine, option)
             if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):

@@ -15,7 +15,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
 from .._training.dense import DenseObjective, DenseTrainer
-from .._training.encoded_text import EncodedText, split_long_sentences
+from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
 from .._training.memory import estimate, explaining_memory_error
@@ -74,7 +74,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     max_iter: int | str = "auto"
     _auto_passes = AutoPasses()
     batch_size: int | str = "auto"
-    max_sentence_length: int | None = None
+    max_sentence_length: int | str | None = None
+    _words_of_sentence = 16  # what "auto" means for it
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 3
@@ -228,7 +229,8 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
         classes = self._classes_of(y, groups, keep)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None)
+        of_text = self._automatic_analyzer(classes, keep)
+        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None, of_text)
         annotations = self._annotations(corpus, y) if classes is None else (classes,)
         for values in annotations:
             check_length(values, corpus.n_sentences, "the text")
@@ -289,7 +291,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
             renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
             tokens.flags.writeable = False
         text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
-        return split_long_sentences(text, self.max_sentence_length)
+        return split_long_sentences(text, most_words_whole(self, corpus.tokenizer))
 
     def _encode_texts(
         self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool

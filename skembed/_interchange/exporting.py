@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
+from .._text.character_ngrams import CharacterNgrams
 from .._text.piece_tokenizer import MARKED_WORDS, lower_each
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
@@ -128,7 +129,9 @@ def _pattern_of(estimator: Any) -> str:
             unknown != "zero"
         ),
         f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not reads_strings(tokenizer.analyzer),
-        f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": tokenizer.characters is not None,
+        f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": isinstance(
+            tokenizer.analyzer, CharacterNgrams
+        ),
         f"stemmer={brief(tokenizer.stemmer)}: words are looked up as they are": tokenizer.stemmer is not None,
         f"token_pattern={brief(tokenizer.token_pattern)}: its regular expressions have other rules": (
             tokenizer.token_pattern not in _PATTERNS

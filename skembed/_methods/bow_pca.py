@@ -52,10 +52,11 @@ class BOWPCA(TextEstimator):
         Leave out words that occur less often. The paper keeps all.
     max_features : int or None, default=None
         Keep only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; :class:`CharacterNgrams` those of other lengths. A callable gets an item of `X`
-        and returns its words; the next three options are then not used.
+        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
+        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
         counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.

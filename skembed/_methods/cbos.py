@@ -59,10 +59,11 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     pooling : {"auto", "sum", "mean"}, default="auto"
         Whether a sentence is the sum (the paper, eq. 4) or the mean of its words, in training and transform alike.
         "auto" is "sum", or "mean" for a model learned from labels.
-    weighting : {"idf", "sif"} or None, default=None
+    weighting : {"auto", "idf", "sif"} or None, default="auto"
         Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
-        ``f`` of the word [2]_. None, as in the paper, means 1.
+        ``f`` of the word [2]_. None, as in the paper, means 1. "auto" is "idf" for n-grams of characters from labels,
+        and None otherwise.
     unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
@@ -77,17 +78,20 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
         but between 16 and 512.
-    max_sentence_length : int or None, default=16
+    max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits. The paper splits sentences of 120 words and more. `transform` never splits.
+        never splits. The paper splits sentences of 120 words and more. `transform` never splits. "auto" is 16, or None
+        for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; :class:`CharacterNgrams` those of other lengths. A callable gets an item of `X`
-        and returns its words; the next three options are then not used.
+        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
+        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the next three options are then not used. "auto" is "word+char_wb" when learning from labels, unless `init`,
+        `ngram_range`, `token_pattern`, `stop_words` or `stemmer` is set, which are for words; otherwise "word".
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -206,7 +210,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
 
     _parameter_constraints: dict[str, Any] = {
         "max_iter": [integers(1, INT64_MAX)],
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
         "negative": [integers(1)],
         "pooling": [StrOptions({"sum", "mean", "auto"})],
@@ -247,16 +251,16 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
         negative: int = 10,
         word_dropout: float = 0.0,
         pooling: str = "auto",
-        weighting: str | None = None,
+        weighting: str | None = "auto",
         unknown: str = "auto",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
         max_iter: int = 5,
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 16,
+        max_sentence_length: int | str | None = "auto",
         min_count: int | str = "auto",
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Any = "auto",
         token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: Any = None,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
@@ -75,17 +75,19 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
         "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
-    max_sentence_length : int or None, default=16
+    max_sentence_length : int, "auto" or None, default="auto"
         Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits; the paper does not. `transform` never splits.
+        each other. None never splits; the paper does not. `transform` never splits. "auto" is 16, or None for n-grams
+        of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The published program uses 10.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; :class:`CharacterNgrams` those of other lengths. A callable gets an item of `X`
-        and returns its words; the next three options are then not used.
+        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
+        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -203,7 +205,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "autoencode": ["boolean"],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     _needs_order = True
     _pace = Pace(128, most_tokens=250_000)
@@ -227,7 +229,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         learning_rate: float = 0.15,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 16,
+        max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

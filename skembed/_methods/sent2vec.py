@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.ngrams import NgramVectorizer
 from .._base.sharded import ShardedVectorizer
@@ -98,17 +98,18 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
         nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length. None never splits, as in the paper.
-        `transform` never splits.
+        `transform` never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; :class:`CharacterNgrams` those of other lengths. A callable gets an item of `X`
-        and returns its words; the next three options are then not used.
+        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
+        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -216,7 +217,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
 
     _parameter_constraints: dict[str, Any] = {
         "freeze_init": ["boolean"],
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "dropout_k": [integers(0)],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
@@ -224,6 +225,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
     target_vectors_: NDArray[np.float32]
+    _words_of_sentence = 32
     _paper_settings = PAPER_SETTINGS
     _pace = Pace(least_of_shard=250_000)
 
@@ -247,7 +249,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
         learning_rate: float = 0.5,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

@@ -60,10 +60,11 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
-    weighting : {"idf", "sif"} or None, default=None
+    weighting : {"auto", "idf", "sif"} or None, default="auto"
         Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
         word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
-        ``f`` of the word [2]_. None, as in the paper, means 1.
+        ``f`` of the word [2]_. None, as in the paper, means 1. "auto" is "idf" for n-grams of characters from labels,
+        and None otherwise.
     unknown : {"auto", "zero", "hash"}, default="auto"
         What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
         direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
@@ -78,15 +79,15 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         at most; 5 where it learns from classes `y`.
     batch_size : int or "auto", default="auto"
         Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits, as in the paper, and neither does `transform`.
+        never splits, as in the paper, and neither does `transform`. "auto" is 32, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "char" and "char_wb" mean :class:`CharacterNgrams`. A callable returns the words; the next three are not used.
+    analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
+        As in :class:`CBOSVectorizer`. A callable returns the words; the next three are not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -189,12 +190,13 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
         "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}
+    _words_of_sentence = 32
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
         "Siamese CBOW": {
@@ -230,16 +232,16 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit
         temperature: float | str = "auto",
         word_dropout: float = 0.0,
         pooling: str = "mean",
-        weighting: str | None = None,
+        weighting: str | None = "auto",
         unknown: str = "auto",
         solver: str = "adagrad",
         learning_rate: float = 0.1,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | str | None = "auto",
         min_count: int | str = "auto",
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Any = "auto",
         token_pattern: str | None = None,
         lowercase: bool = True,
         stop_words: Any = None,

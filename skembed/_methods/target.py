@@ -78,9 +78,9 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         Words that occur less often are not learned, except those of `init`.
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`.
+        A callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True

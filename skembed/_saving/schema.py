@@ -198,4 +198,7 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
         training={"word2vec_": Word2VecVectorizer, "_moments": Array(("columns", "columns"), "float64")},
     ),
 }
+for _cls, _schema in SCHEMAS.items():
+    if "_unknown_weight" in _schema.needed:  # of models with n-grams of characters beside words
+        SCHEMAS[_cls] = _schema._replace(optional=_schema.optional | {"_ngram_weight": np.float32})
 CLASSES = {cls.__name__: cls for cls in SCHEMAS}

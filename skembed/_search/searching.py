@@ -53,7 +53,8 @@ class Asked(NamedTuple):
 
     def part(self, first: int) -> Asked:
         """Return those that a thread takes at once."""
-        return Asked(*(rows[first : first + _AT_ONCE] for rows in self))
+        chosen = slice(first, first + _AT_ONCE)
+        return Asked(self.queries[chosen], self.pretrained[chosen])
 
 
 def search_in(state: IndexState, asked: Asked, k: int, weights: Weights, n_jobs: int | None) -> Found:

@@ -1,4 +1,4 @@
-"""What a character n-gram is: an analyzer of text."""
+"""What a character n-gram is: an analyzer of text, which may give the words of the text too."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._validation.messages import brief
+from .words import compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
+BOTH = "word+char_wb"
+# Before each n-gram where words are beside them; no word has it, so a word and an n-gram of the same characters differ.
+MARK = "~"
 _SPACES = re.compile(r"\s\s+")
 
 
@@ -21,8 +25,8 @@ class CharacterNgrams:
     """Character n-grams as the tokens of a text, for the parameter `analyzer`.
 
     It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
-    and corpora and models are saved with it. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
-    characters.
+    and corpora and models are saved with it. ``analyzer="char"``, ``analyzer="char_wb"`` and
+    ``analyzer="word+char_wb"``, which has words too, mean n-grams of one to four characters.
 
     Parameters
     ----------
@@ -34,6 +38,9 @@ class CharacterNgrams:
         Least and most characters of an n-gram.
     lowercase : bool, default=True
         Lower the text before.
+    words : bool, default=False
+        Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
+        begins with "~", which no word has.
 
     Raises
     ------
@@ -50,6 +57,8 @@ class CharacterNgrams:
     >>> from skembed import CBOSVectorizer, CharacterNgrams
     >>> CharacterNgrams("char_wb", (3, 3))("Die Tür")
     [' di', 'die', 'ie ', ' tü', 'tür', 'ür ']
+    >>> CharacterNgrams("char_wb", (3, 3), words=True)("Die Tür")
+    ['die', 'tür', '~ di', '~die', '~ie ', '~ tü', '~tür', '~ür ']
     >>> emb = CBOSVectorizer(20, analyzer=CharacterNgrams("char_wb", (2, 5)), random_state=0)
     >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."] * 5).shape
     (10, 20)
@@ -58,6 +67,7 @@ class CharacterNgrams:
     analyzer: str = "char_wb"
     ngram_range: tuple[int, int] = (1, 4)
     lowercase: bool = True
+    words: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.analyzer, str) or self.analyzer not in ANALYZERS:
@@ -69,15 +79,28 @@ class CharacterNgrams:
                 "ngram_range must be two integers, the least and the most characters of an n-gram, from 1 on; got "
                 f"{brief(lengths)}."
             )
-        if not isinstance(self.lowercase, (bool, np.bool_)):
-            raise ValueError(f"lowercase must be True or False, got {brief(self.lowercase)}.")
+        for name in ("lowercase", "words"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, got {brief(getattr(self, name))}.")
         put = object.__setattr__  # the instance is frozen
         put(self, "analyzer", str(self.analyzer))
         put(self, "ngram_range", (int(lengths[0]), int(lengths[1])))
         put(self, "lowercase", bool(self.lowercase))
+        put(self, "words", bool(self.words))
+
+    @classmethod
+    def named(cls, name: str, lowercase: bool) -> CharacterNgrams:
+        """The n-grams that a name means: "char", "char_wb" or "word+char_wb"."""
+        return cls(name.removeprefix("word+"), lowercase=lowercase, words=name == BOTH)
 
     def __call__(self, text: str) -> list[str]:
         """Return the n-grams of a text, in the order of where they begin, the shorter ones first."""
+        if not self.words:
+            return self._cut(text)
+        words = split_words(lower(text) if self.lowercase else compose(text))
+        return words + [MARK + ngram for ngram in self._cut(text)]
+
+    def _cut(self, text: str) -> list[str]:
         if self.lowercase:
             text = text.lower()
         text = _SPACES.sub(" ", text)
@@ -98,12 +121,12 @@ class CharacterNgrams:
 
     def options(self) -> list[Any]:
         """Return the parameters as JSON holds them."""
-        return [self.analyzer, *self.ngram_range, self.lowercase]
+        return [self.analyzer, *self.ngram_range, self.lowercase, self.words]
 
     @classmethod
     def from_options(cls, options: Any) -> CharacterNgrams:
         """Undo :meth:`options`."""
-        if not isinstance(options, list) or len(options) != 4:
+        if not isinstance(options, list) or len(options) != 5:
             raise ValueError(f"{brief(options)} are no options of CharacterNgrams.")
-        analyzer, shortest, longest, lowercase = options
-        return cls(analyzer, (shortest, longest), lowercase)
+        analyzer, shortest, longest, lowercase, words = options
+        return cls(analyzer, (shortest, longest), lowercase, words)

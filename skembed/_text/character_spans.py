@@ -16,10 +16,11 @@ _SPACE = np.uint32(ord(" "))
 
 
 class Lengths(NamedTuple):
-    """Least and most characters of an n-gram."""
+    """Least and most characters of an n-gram, and the node of a trie from which they begin."""
 
     shortest: int
     longest: int
+    root: int = 0
 
 
 class Spans(NamedTuple):

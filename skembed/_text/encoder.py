@@ -15,7 +15,7 @@ from .batches import Batch, Column, Text, encode_words, offsets
 from .piece_tokenizer import PieceTokenizer
 from .sources import wrong_row
 from .splitting import warn_of_unsplit_text, warn_of_useless_stop_words
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, reads_strings
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def encode_in_python(
     batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
-    if tokenizer.analyzer == "word" or isinstance(tokenizer.analyzer, PieceTokenizer):
+    if reads_strings(tokenizer.analyzer) or isinstance(tokenizer.analyzer, PieceTokenizer):
         _check_strings(batch, first_row)
     ids: list[np.ndarray] = [np.empty(0, np.int32)]
     lengths: list[int] = []

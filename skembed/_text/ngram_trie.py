@@ -82,7 +82,7 @@ def learn_tokens(spans, lengths, trie, tokens, progress):
         if not has_room(trie.state[0] + n, trie):
             progress[0], progress[1] = i, n_tokens
             return False
-        node = np.int64(0)
+        node = np.int64(lengths.root)
         for k in range(n):
             edge = edge_to(node, characters[i + k])
             slot = _slot_of(trie.slots, edge)
@@ -107,7 +107,7 @@ def find_tokens(spans, lengths, trie, tokens):
         least = lengths.shortest
         if n < 0:
             least = n = -n
-        node = np.int64(0)
+        node = np.int64(lengths.root)
         is_known = True
         for k in range(n):
             if is_known:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.scalars import plain
-from .character_ngrams import ANALYZERS, CharacterNgrams
+from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
 from .words import compose, join_words, lower, lower_letters, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -40,6 +40,7 @@ _HARMLESS_PATTERNS = {
     r"\S+",
 }
 
+_OF_CHARACTERS = *ANALYZERS, BOTH
 _Analyzer = Callable[[Any], Iterable[str]]
 _Stemmer = Callable[[str], str]
 
@@ -52,10 +53,11 @@ class Tokenizer:
 
     Parameters
     ----------
-    analyzer : {"word", "char", "char_wb"}, CharacterNgrams or callable, default="word"
-        "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``. A callable
-        receives each raw item (a sentence, or anything else) and returns its tokens, an iterable of strings;
-        `token_pattern`, `lowercase` and `stop_words` are then not used.
+    analyzer : {"word", "char", "char_wb", "word+char_wb"}, CharacterNgrams or callable, default="word"
+        "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``, and
+        "word+char_wb" means ``CharacterNgrams("char_wb", (1, 4), words=True)``. A callable receives each raw item (a
+        sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`, `lowercase` and
+        `stop_words` are then not used.
     token_pattern : str or None, default=None
         Regular expression of one token, as in :class:`~sklearn.feature_extraction.text.CountVectorizer`. None: words of
         letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
@@ -91,10 +93,10 @@ class Tokenizer:
         stop_words: str | Iterable[str] | None = None,
         stemmer: str | _Stemmer | None = None,
     ) -> None:
-        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer in ("word", *ANALYZERS)):
+        if not callable(analyzer) and not (isinstance(analyzer, str) and analyzer in ("word", *_OF_CHARACTERS)):
             raise ValueError(
-                'analyzer must be "word", "char", "char_wb" or a callable that returns the tokens of a sentence, got '
-                f"{brief(analyzer)}."
+                'analyzer must be "word", "char", "char_wb", "word+char_wb" or a callable that returns the tokens of a '
+                f"sentence, got {brief(analyzer)}."
             )
         if token_pattern is not None:
             _check_pattern(token_pattern)
@@ -104,8 +106,8 @@ class Tokenizer:
             raise TypeError(
                 f'stemmer must be None, a callable, or the name of a language such as "english", got {brief(stemmer)}.'
             )
-        if isinstance(analyzer, str) and analyzer in ANALYZERS:
-            analyzer = CharacterNgrams(plain(analyzer), lowercase=bool(lowercase))
+        if isinstance(analyzer, str) and analyzer in _OF_CHARACTERS:
+            analyzer = CharacterNgrams.named(plain(analyzer), bool(lowercase))
         if stemmer is not None and isinstance(analyzer, CharacterNgrams):
             raise ValueError(f"stemmer={brief(stemmer)} stems words, not n-grams of characters. Leave it None.")
         put = object.__setattr__  # the instance is frozen
@@ -160,8 +162,9 @@ class Tokenizer:
 
     @property
     def characters(self) -> CharacterNgrams | None:
-        """The analyzer, if tokens are n-grams of characters."""
-        return self.analyzer if isinstance(self.analyzer, CharacterNgrams) else None
+        """The analyzer, if tokens are n-grams of characters that compiled code cuts: words with capitals are not."""
+        analyzer = self.analyzer if isinstance(self.analyzer, CharacterNgrams) else None
+        return None if analyzer is None or (analyzer.words and not analyzer.lowercase) else analyzer
 
     @property
     def is_compiled(self) -> bool:

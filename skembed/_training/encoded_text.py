@@ -5,7 +5,7 @@ is a sample of the corpus, and yet each sentence has its neighbours beside it. W
 before and after a run are there too, as context. Some methods take only some of the occurrences of frequent words.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -13,6 +13,8 @@ from numba import njit
 from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
+from .._text.character_ngrams import CharacterNgrams
+from .._text.tokenizer import Tokenizer
 
 # What a sentence costs besides its words, in words; balances the threads.
 WORDS_PER_SENTENCE = 8
@@ -35,6 +37,14 @@ def first_sentence(text: EncodedText) -> EncodedText:
     """The text cut after its first sentence."""
     annotations = tuple(values[:1] for values in text.annotations)
     return text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1], annotations=annotations)
+
+
+def most_words_whole(estimator: Any, tokenizer: Tokenizer) -> int | None:
+    """Words of a sentence that is not split; "auto" splits no n-grams of characters, of which it has hundreds."""
+    longest: int | str | None = estimator.max_sentence_length
+    if not isinstance(longest, str):
+        return longest
+    return None if isinstance(tokenizer.analyzer, CharacterNgrams) else int(estimator._words_of_sentence)
 
 
 def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:

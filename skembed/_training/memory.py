@@ -11,7 +11,7 @@ import numpy as np
 from .._compiled.buffers import ShapeOnly
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
-from .encoded_text import EncodedText, split_long_sentences
+from .encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .learned_arrays import LearnedArray, accumulator_bytes, moving, shapes_of
 
 _BYTES_A_WORD = 100  # the indices of the words, in a dict of the corpus and in one of the estimator
@@ -48,7 +48,7 @@ def estimate(
     text = EncodedText(
         corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
     )
-    split = split_long_sentences(text, vectorizer.max_sentence_length)
+    split = split_long_sentences(text, most_words_whole(vectorizer, corpus.tokenizer))
     arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
     of_text = vectorizer._arrays_of_text(fitted, split)
     weights = sum(array.n_bytes for array in arrays + of_text)

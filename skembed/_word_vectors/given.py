@@ -43,7 +43,7 @@ class GivenVectors(PooledVectorizer):
     def _take(self, corpus: SentenceCorpus, words: list[str], vectors: np.ndarray) -> None:
         """Set the fitted attributes that follow from word vectors and a text."""
         vocabulary = {word: row for row, word in enumerate(words)}
-        fitted = self._word_weights(corpus, vocabulary) | {
+        fitted = self._word_weights(corpus, {"vocabulary_": vocabulary}) | {
             "vocabulary_": vocabulary,
             "word_counts_": counts_of(words, corpus),
             "coverage_": known_fraction(corpus, words),

@@ -76,9 +76,9 @@ class StartsFromInit(TrainedVectorizer):
             return value
         return self._width_of_words(dict(vars(self)) if fitted is None else fitted)
 
-    def _tokenizer_of_options(self) -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
         """How words are made: as in `init`, unless an option differs from its default."""
-        mine, theirs = super()._tokenizer_of_options(), tokenizer_of(self.init)
+        mine, theirs = super()._tokenizer_of_options(automatic), tokenizer_of(self.init)
         if theirs is None or mine == theirs:
             return mine
         if mine != Tokenizer():

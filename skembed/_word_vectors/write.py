@@ -77,7 +77,8 @@ def write_word_vectors(
         if word.split() != [word] or "\x00" in word:
             raise ValueError(
                 f"The format cannot hold the word {brief(word)}: it is empty or has white space. Leave such words out, "
-                "or keep the whole estimator with skembed.save."
+                "or keep the whole estimator with skembed.save. Of n-grams of characters, a file can hold the words "
+                "that are made of them: write_word_vectors((words, estimator.transform(words)), path)."
             )
     try:
         encoded = [word.encode("utf-8") for word in words]

@@ -55,14 +55,14 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
     """
 
     def _word_weights(
-        self, corpus: SentenceCorpus, vocabulary: dict[str, int], earlier: dict[str, Any] | None = None
+        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         counts = np.asarray(corpus.vocabulary.counts)
         n_words = len(counts)
         threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
         n_frequent = max(1, int(np.sum(counts / corpus.n_tokens > threshold)))
         a = (1 - n_frequent / n_words) / (n_frequent / 2)
-        p = corpus.vocabulary.look_up(counts, vocabulary) / corpus.n_tokens
+        p = corpus.vocabulary.look_up(counts, fitted["vocabulary_"]) / corpus.n_tokens
         return {"word_weights_": (a / (a / 2 + p)).astype(np.float32), "_unknown_weight": np.float32(2.0)}
 
     def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:

@@ -69,17 +69,18 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         Passes over the text. "auto" reads a million words in all, but makes 5 passes at least and 20 at most.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
-    max_sentence_length : int or None, default=32
+    max_sentence_length : int, "auto" or None, default="auto"
         Words above which a sentence is learned from as several, parts of about equal length. None never splits.
-        `transform` never splits.
+        `transform` never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
-    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+    analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; :class:`CharacterNgrams` those of other lengths. A callable gets an item of `X`
-        and returns its words; the next three options are then not used.
+        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
+        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -198,7 +199,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         learning_rate: float = 0.002,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
-        max_sentence_length: int | None = 32,
+        max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
         analyzer: Any = "word",

@@ -121,8 +121,8 @@ class TakesParses(TextEstimator):
             for part in (*[OPENING] * before[index], word, *[CLOSING] * behind[index + 1])
         ]
 
-    def _tokenizer_of_options(self) -> Tokenizer:
-        tokenizer = super()._tokenizer_of_options()
+    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+        tokenizer = super()._tokenizer_of_options(automatic)
         if self.trees != "bracketed":
             return tokenizer
         options: dict[str, Any] = {**tokenizer_options(tokenizer), "token_pattern": BRACKETED}

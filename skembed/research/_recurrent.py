@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.queries import SentenceSimilarity
 from .._base.state import Shaped
@@ -191,7 +191,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
         "learn_words": ["boolean"],
         "negative": [integers(1)],
         "max_gradient_norm": [Interval(Real, 1e-12, 1e12, closed="both"), None],
-        "max_sentence_length": [integers(2, INT64_MAX), None],
+        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     solver = "adam"
     word_components: int | str
@@ -199,6 +199,7 @@ class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
     negative: int
     max_gradient_norm: float | None
     word_vectors_: NDArray[np.float32]
+    _words_of_sentence = 32
     _n_decoders = 1
     _option_of_length = "word_components"
     _options_of_shape: tuple[str, ...] = ("n_components", "word_components", "learn_words")

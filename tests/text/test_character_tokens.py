@@ -15,6 +15,7 @@ from skembed import (
     Word2VecVectorizer,
     export_model,
     load,
+    read_word_vectors,
     save,
     write_word_vectors,
 )
@@ -43,7 +44,16 @@ def assert_same_corpus(mine, expected):
 
 
 @pytest.mark.parametrize(
-    "options", [("char", (1, 4)), ("char_wb", (1, 4)), ("char_wb", (3, 6), False), ("char", (2, 2))]
+    "options",
+    [
+        ("char", (1, 4)),
+        ("char_wb", (1, 4)),
+        ("char_wb", (3, 6), False),
+        ("char", (2, 2)),
+        ("char_wb", (1, 4), True, True),
+        ("char", (2, 3), True, True),
+        ("char_wb", (2, 3), False, True),
+    ],
 )
 @pytest.mark.parametrize("limits", [{}, {"min_count": 2}, {"max_features": 30}])
 def test_a_corpus_has_the_ids_of_the_analyzer(options, limits):
@@ -52,15 +62,16 @@ def test_a_corpus_has_the_ids_of_the_analyzer(options, limits):
     assert_same_corpus(mine, SentenceCorpus.from_sentences(texts, analyzer=InPython(analyzer), **limits))
 
 
-def test_threads_and_batches_change_no_id(monkeypatch):
+@pytest.mark.parametrize("analyzer", ["char_wb", "word+char_wb"])
+def test_threads_and_batches_change_no_id(monkeypatch, analyzer):
     texts = random_texts(200)
-    expected = SentenceCorpus.from_sentences(texts, analyzer="char_wb")
+    expected = SentenceCorpus.from_sentences(texts, analyzer=analyzer)
     for module in (encoder, sources):
         for name, value in (("BATCH_LENGTH", 100), ("BATCH_SIZE", 7)):
             monkeypatch.setattr(module, name, value, raising=False)
     monkeypatch.setattr("skembed._corpus.build.count_threads", lambda n_jobs: n_jobs)
     for n_jobs in (1, 3):
-        assert_same_corpus(SentenceCorpus.from_sentences(texts, analyzer="char_wb", n_jobs=n_jobs), expected)
+        assert_same_corpus(SentenceCorpus.from_sentences(texts, analyzer=analyzer, n_jobs=n_jobs), expected)
 
 
 def test_names_of_scikit_learn_mean_one_to_four_characters():
@@ -68,10 +79,24 @@ def test_names_of_scikit_learn_mean_one_to_four_characters():
         for lowercase in (True, False):
             corpus = SentenceCorpus.from_sentences(S, analyzer=name, lowercase=lowercase)
             assert corpus.tokenizer.analyzer == CharacterNgrams(name, (1, 4), lowercase)
+    both = SentenceCorpus.from_sentences(S, analyzer="word+char_wb").tokenizer.analyzer
+    assert both == CharacterNgrams("char_wb", words=True)
+
+
+def test_words_stand_before_ngrams_and_are_never_one():
+    analyzer = CharacterNgrams("char_wb", (1, 2), words=True)
+    assert analyzer("Ab~ c") == ["ab", "c", *map("~{}".format, [" ", " a", "a", "ab", "b", "b~", "~", "~ ", " "])] + [
+        f"~{ngram}" for ngram in [" ", " c", "c", "c ", " "]
+    ]
+    texts = random_texts(200)
+    words = SentenceCorpus.from_sentences(texts).vocabulary
+    both = SentenceCorpus.from_sentences(texts, analyzer=analyzer).vocabulary
+    its_words = {word: count for word, count in zip(both.words, both.counts) if not word.startswith("~")}
+    assert its_words == dict(zip(words.words, words.counts))
 
 
 def test_a_corpus_is_saved_with_its_analyzer(tmp_path):
-    analyzer = CharacterNgrams("char_wb", (2, 3), lowercase=False)
+    analyzer = CharacterNgrams("char_wb", (2, 3), words=True)
     corpus = SentenceCorpus.from_sentences(S, analyzer=analyzer, to=tmp_path / "corpus")
     for again in (SentenceCorpus.load(tmp_path / "corpus"), pickle.loads(pickle.dumps(corpus))):
         assert again.tokenizer.analyzer == analyzer
@@ -91,31 +116,37 @@ def test_files_and_columns_hold_text(tmp_path):
 @pytest.mark.parametrize("unknown", ["zero", "hash"])
 @pytest.mark.parametrize("analyzer", [CharacterNgrams("char", (1, 3)), CharacterNgrams("char_wb", (2, 5))])
 def test_rows_are_those_of_the_analyzer_in_python(unknown, analyzer):
-    params = {"n_components": 8, "unknown": unknown, "min_count": 1, "random_state": 0}
-    emb = CBOSVectorizer(analyzer=analyzer, **params).fit(S)
-    expected = CBOSVectorizer(analyzer=InPython(analyzer), **params).fit(S)
+    params = {"n_components": 8, "min_count": 1, "max_sentence_length": None, "random_state": 0}
+    emb = CBOSVectorizer(analyzer=analyzer, unknown=unknown, **params).fit(S)
+    # N-grams stand for an unknown word, so it has no direction of its own.
+    expected = CBOSVectorizer(analyzer=InPython(analyzer), unknown="zero", **params).fit(S)
     for texts in (S, NEW):
         assert np.array_equal(emb.transform(texts), expected.transform(texts))
     assert np.array_equal(emb.coverage(NEW), expected.coverage(NEW))
 
 
-def test_a_model_is_saved_with_its_analyzer(tmp_path):
-    emb = CBOSVectorizer(8, analyzer="char_wb", min_count=1, random_state=0).fit(S)
+@pytest.mark.parametrize("analyzer", ["char_wb", "word+char_wb"])
+def test_a_model_is_saved_with_its_analyzer(tmp_path, analyzer):
+    emb = CBOSVectorizer(8, analyzer=analyzer, min_count=1, random_state=0).fit(S)
     save(emb, tmp_path / "model")
     for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(emb))):
-        assert again.analyzer == "char_wb"
+        assert again.analyzer == analyzer
         assert np.array_equal(again.transform(NEW), emb.transform(NEW))
     emb = CBOSVectorizer(8, analyzer=CharacterNgrams("char", (2, 2)), min_count=1, random_state=0).fit(S)
     save(emb, tmp_path / "other")
     assert load(tmp_path / "other").analyzer == emb.analyzer
 
 
-def test_other_programs_are_told_apart(tmp_path):
-    emb = CBOSVectorizer(8, analyzer="char_wb", min_count=1, unknown="zero", random_state=0).fit(S)
+@pytest.mark.parametrize("options", [{"analyzer": "char_wb"}, {"analyzer": "word+char_wb", "lowercase": False}])
+def test_other_programs_are_told_apart(tmp_path, options):
+    emb = CBOSVectorizer(8, **options, min_count=1, unknown="zero", random_state=0).fit(S)
     with pytest.raises(ValueError, match="there are no n-grams of characters"):
         export_model(emb, tmp_path / "model")
-    with pytest.raises(ValueError, match=r"The format cannot hold the word ' .*white space"):
+    with pytest.raises(ValueError, match=r"The format cannot hold the word '~? .*white space"):
         write_word_vectors(emb, tmp_path / "vectors.txt")
+    words = ["tür", "türen"]
+    write_word_vectors((words, emb.transform(words)), tmp_path / "vectors.txt")
+    assert np.array_equal(read_word_vectors(tmp_path / "vectors.txt")[1], emb.transform(words))
 
 
 def test_pairs_and_neighbours_take_characters():
@@ -148,7 +179,8 @@ def test_a_corpus_of_other_ngrams_contradicts_a_model():
         (lambda: CharacterNgrams("char", (3, 2)), r"got \(3, 2\)"),
         (lambda: CharacterNgrams("char", 3), "got 3"),
         (lambda: CharacterNgrams("char", (1, 2), lowercase="no"), "lowercase must be True or False"),
-        (lambda: Tokenizer(analyzer="chars"), '"word", "char", "char_wb" or a callable'),
+        (lambda: CharacterNgrams("char", words=1), "words must be True or False, got 1"),
+        (lambda: Tokenizer(analyzer="chars"), '"word", "char", "char_wb", "word\\+char_wb" or a callable'),
         (lambda: Tokenizer(analyzer="char", stemmer="english"), "stems words, not n-grams"),
         (lambda: SentenceCorpus.from_sentences(["", " "], analyzer="char_wb"), "The text has no words"),
         (lambda: SentenceCorpus.from_sentences(["ab", "b"], analyzer=CharacterNgrams("char", (3, 3))), "has no words"),

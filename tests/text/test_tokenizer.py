@@ -245,7 +245,7 @@ def test_more_words_than_int32(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"analyzer": "chars"}, ValueError, 'analyzer must be "word", "char", "char_wb" or a callable'),
+        ({"analyzer": "chars"}, ValueError, 'analyzer must be "word", "char", "char_wb", "word.char_wb" or a callable'),
         ({"analyzer": None}, ValueError, "analyzer must be"),
         ({"token_pattern": "("}, ValueError, "not a valid regular expression"),
         ({"token_pattern": r"(a)(b)"}, ValueError, "2 capturing groups"),

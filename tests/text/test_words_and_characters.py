@@ -1,0 +1,172 @@
+"""Words and n-grams of characters in one bag: weights, defaults, unknown words."""
+
+import numpy as np
+import pytest
+
+from skembed import (
+    BOWPCA,
+    CBOSVectorizer,
+    CharacterNgrams,
+    Sent2VecVectorizer,
+    SentenceCorpus,
+    SiameseCBOWVectorizer,
+    TargetVectorizer,
+    load,
+    save,
+)
+
+S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
+MORE = ["Die Tore sind auf.", "Ein Tor", "日本の本"] * 4
+Y = [0, 0, 1, 1, 2, 2] * 5
+BOTH = CharacterNgrams("char_wb", (1, 4), words=True)
+FROM_LABELS = [CBOSVectorizer, SiameseCBOWVectorizer]
+
+
+def of_ngrams(emb):
+    return np.array([token.startswith("~") for token in emb.vocabulary_])
+
+
+@pytest.mark.parametrize("method", FROM_LABELS)
+def test_labels_are_learned_with_words_and_characters_by_default(method):
+    emb = method(8, random_state=0).fit(S, Y)
+    expected = method(
+        8, analyzer=BOTH, weighting="idf", max_sentence_length=None, min_count=1, unknown="zero", random_state=0
+    )
+    assert np.array_equal(emb.transform(MORE), expected.fit(S, Y).transform(MORE))
+
+
+@pytest.mark.parametrize("method", FROM_LABELS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ngram_range": (1, 2)},
+        {"token_pattern": r"\w+"},
+        {"stop_words": ["zu"]},
+        {"stemmer": str.title},
+        {"init": {"die": np.ones(8), "tür": np.arange(8.0)}},
+        {"analyzer": "word"},
+    ],
+)
+def test_options_of_words_leave_words_alone(method, options):
+    emb = method(8, random_state=0, **options)
+    with pytest.warns(UserWarning, match="have a vector") if "init" in options else pytest.MonkeyPatch.context():
+        emb.fit(S, Y)
+    assert emb._tokenizer.analyzer == "word"
+    assert not of_ngrams(emb).any()
+    if method is CBOSVectorizer and "init" not in options:
+        expected = method(8, weighting=None, max_sentence_length=16, random_state=0, **options | {"analyzer": "word"})
+        assert np.array_equal(emb.transform(MORE), expected.fit(S, Y).transform(MORE))
+
+
+@pytest.mark.parametrize("method", FROM_LABELS)
+def test_order_is_learned_with_words_by_default(method):
+    emb = method(8, min_count=1, random_state=0).fit(S)
+    expected = method(8, min_count=1, analyzer="word", weighting=None, random_state=0).fit(S)
+    assert np.array_equal(emb.transform(MORE), expected.transform(MORE))
+
+
+@pytest.mark.parametrize("weighting", ["idf", "sif", None])
+def test_ngrams_weigh_less_beside_words_from_labels(weighting):
+    params = {"analyzer": "word+char_wb", "weighting": weighting, "min_count": 1, "random_state": 0}
+    from_order, emb = CBOSVectorizer(8, **params).fit(S), CBOSVectorizer(8, **params).fit(S, Y)
+    ratio, is_ngram = emb.word_weights_ / from_order.word_weights_, of_ngrams(emb)
+    assert np.all(ratio[~is_ngram] == 1)
+    mass = from_order.word_weights_.astype(float) * emb.word_counts_
+    share = 1 if weighting is None else (mass[~is_ngram].sum() / mass[is_ngram].sum()) ** 0.75
+    np.testing.assert_allclose(ratio[is_ngram], share, rtol=1e-5)
+    assert emb._ngram_weight == pytest.approx(share)
+
+
+def test_weights_of_more_text_are_those_of_all_text():
+    emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y)
+    share = emb._ngram_weight
+    emb.partial_fit(MORE, [0, 1, 2] * 4)
+    once = CBOSVectorizer(8, random_state=0).fit(S + MORE, Y + [0, 1, 2] * 4)
+    assert emb._ngram_weight == share != once._ngram_weight
+    expected = dict(zip(once.vocabulary_, once.word_weights_ / np.where(of_ngrams(once), once._ngram_weight, 1)))
+    found = dict(zip(emb.vocabulary_, emb.word_weights_ / np.where(of_ngrams(emb), share, 1)))
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_later_fit_keeps_the_analyzer_of_the_first():
+    emb = CBOSVectorizer(8, random_state=0).partial_fit(SentenceCorpus.from_sentences(S), Y)
+    assert emb.partial_fit(MORE, [0, 1, 2] * 4)._tokenizer.analyzer == "word"
+    emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y).set_params(context="order")
+    assert emb.partial_fit(MORE)._tokenizer.analyzer == BOTH
+    emb.set_params(context="auto", min_count=1).fit(S)
+    assert emb._tokenizer.analyzer == "word"
+    assert emb._ngram_weight == 1
+
+
+def test_a_saved_model_goes_on_with_the_same_weights(tmp_path):
+    emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y)
+    save(emb, tmp_path / "model")
+    again = load(tmp_path / "model").partial_fit(MORE, [0, 1, 2] * 4)
+    emb.partial_fit(MORE, [0, 1, 2] * 4)
+    assert np.array_equal(again.word_weights_, emb.word_weights_)
+    assert np.array_equal(again.transform(MORE), emb.transform(MORE))
+
+
+@pytest.mark.parametrize(
+    "emb",
+    [
+        CBOSVectorizer(8, analyzer="word+char_wb", unknown="hash", min_count=1, random_state=0),
+        Sent2VecVectorizer(8, analyzer="word+char_wb", min_count=1, random_state=0),
+        Sent2VecVectorizer(8, analyzer="char_wb", min_count=1, random_state=0),
+        TargetVectorizer(8, analyzer="word+char_wb", random_state=0),
+    ],
+)
+def test_an_unknown_word_has_the_vector_of_its_ngrams(emb):
+    emb.fit(S, np.arange(60.0).reshape(30, 2) if isinstance(emb, TargetVectorizer) else None)
+    known, new, foreign, other = emb.transform(["Türen", "Türenx", "жзи", "ъыэ"])
+    assert np.dot(known, new) > 0.5 * np.linalg.norm(known) * np.linalg.norm(new)
+    assert not np.array_equal(known, new)
+    assert 0.3 < emb.coverage(["Türenx"])[0] < 1
+    assert np.array_equal(foreign, other)  # of their n-grams only a space is known
+
+
+def test_similar_words_are_words():
+    emb = CBOSVectorizer(8, random_state=0).fit(S, Y)
+    for word in ("türen", "türenx"):
+        found = [name for name, _ in emb.most_similar(word, 5)]
+        assert len(found) == 5
+        assert not any(name.startswith("~") for name in found)
+    assert emb.explain("Türenx", "Tür").words_a[0] != ""
+
+
+def test_word_ngrams_and_ngrams_of_characters_exclude_each_other():
+    emb = CBOSVectorizer(8, ngram_range=(1, 2), analyzer="word+char_wb")
+    with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words"):
+        emb.fit(S, Y)
+    with pytest.raises(ValueError, match="lengths of n-grams of characters are those of CharacterNgrams"):
+        Sent2VecVectorizer(8, ngram_range=(1, 3), analyzer="char").fit(S)
+
+
+def test_components_of_words_and_characters():
+    rows = BOWPCA(3, analyzer="word+char_wb").fit(S).transform(["Türenx"])
+    assert np.abs(rows).max() > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "",
+        "\ud800\udc00 \udfff",
+        "\u202b\u200f\u2067",
+        "👩\u200d👩\u200d👧",
+        "\u0301",
+        "a" + "\u0301" * 1000,
+        "\x00",
+        "~ ~",
+        "\u2028 \u3000",
+    ],
+)
+def test_any_text_has_a_row(text):
+    texts = [*S, text, text + " " + text]
+    y = [*Y, 1, 1]
+    for analyzer in ("auto", CharacterNgrams("char", (4, 9)), CharacterNgrams("char_wb", (4, 9), words=True)):
+        emb = CBOSVectorizer(8, analyzer=analyzer, random_state=0).fit(texts, y)
+        rows = emb.transform([text, "new " + text])
+        assert rows.shape == (2, 8)
+        assert np.isfinite(rows).all()
