@@ -29,6 +29,7 @@ _HOMES = {
     "SequentialDenoisingAutoencoder": "_methods.denoising_autoencoder",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
     "SkipThoughtVectorizer": "_methods.skip_thought",
+    "StudentVectorizer": "_methods.student",
     "TargetVectorizer": "_methods.target",
     "TextVectorizer": "_meta_estimators.text_vectorizer",
     "Word2VecVectorizer": "_methods.word2vec",
@@ -68,6 +69,7 @@ __all__ = [
     "SequentialDenoisingAutoencoder",
     "SiameseCBOWVectorizer",
     "SkipThoughtVectorizer",
+    "StudentVectorizer",
     "TargetVectorizer",
     "TextVectorizer",
     "Word2VecVectorizer",
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
     from ._methods.skip_thought import SkipThoughtVectorizer as SkipThoughtVectorizer
+    from ._methods.student import StudentVectorizer as StudentVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._saving.folder import load as load

@@ -172,6 +172,11 @@ VARIANTS = {
         "": {"word_components": 6, "learning_rate": 0.01},
         "combine": {"direction": "combine", "word_components": 6, "expand_with": GIVEN, "min_count": 3, "negative": 20},
     },
+    "StudentVectorizer": {
+        "": {"n_components": 4},
+        "given": {**VECTORS, "n_components": "auto", "min_count": 3, "alpha": 1},
+        "stem": {"n_components": 4, "unknown": "zero", "stemmer": stem},
+    },
     "TargetVectorizer": {
         "": {"learning_rate": 0.05},
         "given": {**START, "loss": "softmax", "weighting": "idf", "batch_size": 7},
@@ -286,6 +291,12 @@ HASHING = [
     name
     for name, (cls, params) in _SETTINGS.items()
     if params.get("unknown", getattr(default(cls), "unknown", None)) in ("hash", "auto")
+]
+# Those that know an unknown word by its characters.
+SPELLING = [
+    name
+    for name, (cls, params) in _SETTINGS.items()
+    if params.get("unknown", getattr(default(cls), "unknown", None)) == "ngrams"
 ]
 SPARSE = [
     name

@@ -25,6 +25,7 @@ from .._methods.recursive_autoencoder import RecursiveAutoencoderVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
 from .._methods.skip_thought import SkipThoughtVectorizer
+from .._methods.student import StudentVectorizer
 from .._methods.target import TargetVectorizer
 from .._methods.word2vec import Word2VecVectorizer
 
@@ -181,6 +182,19 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
         _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
         | _for_training("directions", "scales", "unit_weights", "gate_weights"),
+    ),
+    StudentVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "target_mean_": Array(("targets",)),
+            "components_": Array(("columns", "targets")),
+            "alpha_": float,
+            "score_": float,
+            "_n_tokens": int,
+        }
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
     MeanEmbeddingVectorizer: Schema(

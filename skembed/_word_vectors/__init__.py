@@ -17,5 +17,6 @@ __all__ = [
     "recurrent",
     "recursive",
     "sources",
+    "spelled_words",
     "start",
 ]

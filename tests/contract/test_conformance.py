@@ -18,6 +18,7 @@ from estimators import (
     OF_BOTH,
     OTHER_TEXT,
     SPARSE,
+    SPELLING,
     SUPERVISED,
     TEXT,
     TRAINED,
@@ -210,7 +211,7 @@ def test_nothing_known_is_a_row_of_zeros(name):
     X = ["", "?! ...", "qqq zzz", "  \n\t"]
     rows = dense(fitted(name).transform(X))
     for sentence, row in zip(X, rows):
-        assert row.any() == (name in HASHING and "qqq" in sentence), sentence
+        assert row.any() == (name in [*HASHING, *SPELLING] and "qqq" in sentence), sentence
     assert not np.signbit(rows[0]).any()
 
 
