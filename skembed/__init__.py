@@ -22,6 +22,7 @@ _HOMES = {
     "PairCorpus": "_corpus.pairs",
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
+    "PretrainedVectorizer": "_pretrained.vectorizer",
     "RecursiveAutoencoderVectorizer": "_methods.recursive_autoencoder",
     "SearchIndex": "_search.search_index",
     "Sent2VecVectorizer": "_methods.sent2vec",
@@ -62,6 +63,7 @@ __all__ = [
     "PairCorpus",
     "ParagraphVectorizer",
     "ParaphraseVectorizer",
+    "PretrainedVectorizer",
     "RecursiveAutoencoderVectorizer",
     "SearchIndex",
     "Sent2VecVectorizer",
@@ -118,6 +120,7 @@ if TYPE_CHECKING:
     from ._methods.student import StudentVectorizer as StudentVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
+    from ._pretrained.vectorizer import PretrainedVectorizer as PretrainedVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
     from ._search.approximate import ApproximateIndex as ApproximateIndex

@@ -259,16 +259,22 @@ def evidence(name):
     return {"groups": GROUPS, **({"y": targets_of(corpus())} if name in SUPERVISED else {})}
 
 
+def rows_of_lengths(texts):
+    """A pretrained model: a function from texts to rows."""
+    return np.array([[len(text), text.count(" "), 1] for text in texts], np.float32)
+
+
 CLASSES = [
     value
     for value in (getattr(skembed, name) for name in skembed.__all__)
     if isinstance(value, type) and issubclass(value, TextEstimator)
 ]
 COMPOSED = [
+    skembed.PretrainedVectorizer,
     skembed.SearchIndex,
     skembed.TextVectorizer,
 ]  # made of others, without their common options: only scikit-learn's checks
-REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}}
+REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}, "PretrainedVectorizer": {"model": rows_of_lengths}}
 
 
 def default(cls):

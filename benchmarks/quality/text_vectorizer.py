@@ -47,7 +47,7 @@ def read(path):
     return table.iloc[:, 1].to_numpy(object), table.iloc[:, 0].to_numpy(str)
 
 
-def read_task(folder, name):
+def read_task(folder, name, most_training=MOST_TRAINING, most_test=MOST_TEST):
     """Training rows, their labels, test rows, their labels; a set without a training file is split."""
     path = folder / name
     train, test = (path.with_name(f"{path.name}.{part}.tsv") for part in ("train", "test"))
@@ -58,8 +58,8 @@ def read_task(folder, name):
         X, y = read(whole if whole.exists() else test)
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
         parts = [X, y, X_test, y_test]
-    chosen = [np.random.default_rng(0).permutation(len(part))[:MOST_TRAINING] for part in parts[1::2]]
-    chosen[1] = chosen[1][:MOST_TEST]
+    chosen = [np.random.default_rng(0).permutation(len(part))[:most_training] for part in parts[1::2]]
+    chosen[1] = chosen[1][:most_test]
     return parts[0][chosen[0]], parts[1][chosen[0]], parts[2][chosen[1]], parts[3][chosen[1]]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._text.sources import filled, iter_sentences
+from .._text.sources import advising, filled, iter_sentences, wrong_row
 from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
@@ -33,6 +33,26 @@ def as_sentences(
         if not isinstance(item, str) and is_missing(item):
             raise TypeError(f"Row {row} of {name} is missing ({item!r}). {advice}")
     return sentences
+
+
+def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
+    """Return the sentences of a corpus, or any other collection, as strings, none of them missing.
+
+    With ``missing="empty"`` a missing one is an empty string.
+    """
+    if isinstance(X, SentenceCorpus):
+        return [X.tokenizer.join(words) for words in X]
+    texts = []
+    with advising(X):
+        for row, item in enumerate(iter_sentences(X, name=name)):
+            if missing == "empty" and not isinstance(item, str) and is_missing(item):
+                item = ""
+            if isinstance(item, (list, tuple)):
+                raise TypeError(f"Row {row} of {name} is a {type(item).__name__}. Join its words to one string.")
+            if not isinstance(item, str):
+                raise wrong_row(row, item)
+            texts.append(item)
+    return texts
 
 
 def takes_corpus(model: Any) -> bool:

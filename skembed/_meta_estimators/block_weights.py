@@ -9,7 +9,7 @@ import numpy as np
 
 SPARSE = ("words", "characters")
 _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has one
-_ALPHA = 0.3  # of the ridge, for rows of length one
+ALPHA = 0.3  # of the ridge, for rows of length one
 # Without labels: found by clusters (benchmarks/quality/clusters.py) and by similarity. Most of what the blocks of words
 # share are words that all texts have, such as stop words.
 _UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
@@ -35,10 +35,10 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
         return _weights(rows, sparse, 1)
     means, scales = columns.mean(axis=0), columns.std(axis=0)
     centred = (columns - means) / np.where(scales > 0, scales, 1)
-    kernels = {name: _kernel(block) for name, block in rows.items()}
+    kernels = {name: kernel_of(block) for name, block in rows.items()}
     losses = []
     for dense in _DENSE:
-        kernel = _ALPHA * np.eye(len(columns)) + 1  # the intercept
+        kernel = ALPHA * np.eye(len(columns)) + 1  # the intercept
         for name, weight in _weights(rows, sparse, dense).items():
             kernel += weight * kernels[name]
         inverse = np.linalg.inv(kernel)
@@ -67,6 +67,7 @@ def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 
-def _kernel(rows: Any) -> np.ndarray:
+def kernel_of(rows: Any) -> np.ndarray:
+    """Return the dot products of all pairs of rows."""
     products = rows @ rows.T
     return np.asarray(products.toarray() if hasattr(products, "toarray") else products, dtype=np.float64)

@@ -11,10 +11,12 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._meta_estimators.character_tfidf import CharacterTfidf
-from .._meta_estimators.given_blocks import check_blocks
+from .._meta_estimators.given_blocks import GivenBlock, check_blocks
 from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
+from .._pretrained.parameter import PRETRAINED
+from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._text.batches import encode_words
 from .._text.character_counts import NgramVocabulary
 from .._text.character_ngrams import CharacterNgrams
@@ -24,6 +26,7 @@ from .header import Description, describe_model, inner_entries, model_of, parame
 from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
+_ATTRIBUTES = {"block_weights_", "n_texts", "tfidf", "halves", "pretrained"}
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
@@ -32,7 +35,9 @@ _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance
 def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Description:
     """Return what is saved of a TextVectorizer; its learned block is saved for inference only."""
     _, of_next_fit = check_blocks(estimator.blocks)
-    if given := {**of_next_fit, **estimator._given}:
+    fitted = dict(estimator._given)
+    pretrained = fitted.pop(PRETRAINED, None)
+    if given := {**of_next_fit, **fitted}:
         name = next(iter(given))
         raise TypeError(
             f"blocks[{name!r}] is a transformer, which is code, and a folder holds none. Save the model with joblib or "
@@ -67,7 +72,11 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
         arrays |= {f"{_HALVES}.{key}": array for key, array in inner.arrays.items()}
         axes |= {f"{_HALVES}.{key}": axis for key, axis in inner.axes.items()}
         halves, left_out = {"model": inner.entries}, inner.left_out
-    params = estimator.get_params(deep=False) | {"corpus": None}
+    of_model = None
+    if pretrained is not None:
+        of_model, arrays[f"{PRETRAINED}.probes"] = saved_identity(pretrained.transformer)
+    params = estimator.get_params(deep=False)
+    params |= {"corpus": None, "pretrained": saved_parameter(params["pretrained"])}
     entries = {
         "class": type(estimator).__name__,
         "inference_only": bool(inference_only),
@@ -78,23 +87,27 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
             "n_texts": built_in.n_texts,
             "tfidf": tfidf,
             "halves": halves,
+            "pretrained": of_model,
         },
     }
     return Description(entries, arrays, axes, left_out)
 
 
-def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> TextVectorizer:
-    """Undo :func:`describe_blocks`; a ValueError or TypeError says what is wrong."""
+def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pretrained: Any) -> TextVectorizer:
+    """Undo :func:`describe_blocks`; a ValueError or TypeError says what is wrong.
+
+    `pretrained` is the model that the user passes, None for the one whose path was saved.
+    """
     model = TextVectorizer(**{name: from_json(value, {}) for name, value in entries["parameters"].items()})
     model._validate_params()
     check_blocks(model.blocks)
     attributes = entries["attributes"]
-    if set(attributes) != {"block_weights_", "n_texts", "tfidf", "halves"} or not isinstance(attributes["tfidf"], dict):
+    if set(attributes) != _ATTRIBUTES or not isinstance(attributes["tfidf"], dict):
         raise ValueError(f"the attributes are {brief(attributes)}.")
     if type(attributes["n_texts"]) is not int or attributes["n_texts"] < 1:
         raise ValueError(f"n_texts is {brief(attributes['n_texts'])}.")
     weights = _weights_of(attributes["block_weights_"])
-    needed = {SOURCES.get(name, name) for name in weights if name != _HALVES}
+    needed = {SOURCES.get(name, name) for name in weights if name not in (_HALVES, PRETRAINED)}
     if needed != set(attributes["tfidf"]):
         raise ValueError(f"there is tf-idf of {brief(list(attributes['tfidf']))}, expected {brief(sorted(needed))}.")
     if (_HALVES in weights) != (attributes["halves"] is not None):
@@ -105,21 +118,46 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> T
         read = _characters_of if name == "characters" else _words_of
         tfidf[name] = read(attributes["tfidf"][name], parts.pop(name, {}))
     widths = {name: len(vectorizer.vocabulary_) for name, vectorizer in tfidf.items()}
+    given = _given_of(attributes["pretrained"], parts, model, pretrained)
+    if (PRETRAINED in weights) != (PRETRAINED in given):
+        raise ValueError("the pretrained model and its weight must be there together.")
     blocks: dict[str, Any] = {}
     for name in weights:
+        if name in given:
+            continue
         if name in SOURCES:
             blocks[name] = _directions_of(name, parts.pop(name, {}), widths[SOURCES[name]])
         else:
             blocks[name] = tfidf[name] if name in tfidf else _learner_of(attributes["halves"], parts.pop(name, {}))
-    n_columns = sum(_n_columns(block) for block in blocks.values())
+    n_columns = sum(_n_columns(block) for block in blocks.values()) + sum(block.n_columns for block in given.values())
     projection = _directions_of(_OUTPUT, parts.pop(_OUTPUT), n_columns) if _OUTPUT in parts else None
     if parts:
         raise ValueError(f"{brief(min(parts))} belongs to no block.")
     built_in = BuiltInBlocks({name: tfidf[name] for name in NAMES if name in tfidf}, blocks, attributes["n_texts"])
-    model._built_in, model._given, model._projection = built_in, {}, projection
-    model.blocks_, model.block_weights_ = dict(blocks), weights
+    model._built_in, model._given, model._projection = built_in, given, projection
+    model.blocks_ = blocks | {name: block.transformer for name, block in given.items()}
+    model.block_weights_ = weights
     model.n_features_out_ = n_columns if projection is None else _n_columns(projection)
     return model
+
+
+def _given_of(
+    entries: Any, parts: dict[str, dict[str, np.ndarray]], model: TextVectorizer, pretrained: Any
+) -> dict[str, GivenBlock]:
+    """The block of the pretrained model, if there is one; sets the parameter."""
+    arrays = parts.pop(PRETRAINED, {})
+    if entries is None:
+        if arrays:
+            raise ValueError(f"{PRETRAINED}.{min(arrays)} belongs to no block.")
+        if pretrained is not None:
+            raise MissingModelError("This model was fitted without a pretrained one. Fit it with one.")
+        return {}
+    probes = arrays.pop("probes", None)
+    if arrays:
+        raise ValueError(f"{PRETRAINED}.{min(arrays)} belongs to no block.")
+    transformer = reopened(pretrained, model.pretrained, entries, probes)
+    model.pretrained = model.pretrained if pretrained is None else pretrained
+    return {PRETRAINED: GivenBlock(PRETRAINED, transformer, transformer.n_features_out_)}
 
 
 def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
@@ -133,7 +171,7 @@ def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarra
 
 def _weights_of(value: Any) -> dict[str, float]:
     weights = from_json(value, {})
-    names = [name for name in NAMES if name in weights] if isinstance(weights, dict) else []
+    names = [name for name in (*NAMES, PRETRAINED) if name in weights] if isinstance(weights, dict) else []
     is_sound = names and names == list(weights)
     is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
     if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:

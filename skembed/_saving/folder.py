@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
 from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._meta_estimators.text_vectorizer import TextVectorizer
+from .._pretrained.saved import MissingModelError
 from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
@@ -36,7 +37,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         A fitted estimator of this package. The parameters `init`, `corpus` and `embedding` are saved as None, and
         given `word_vectors` as an empty list: only a new fit reads them. The options of the tokenizer are then those
         of the fit. `expand_with` is saved as None too: set it again before learning on. Settings of a pipeline, such
-        as `set_output`, are not saved. A :class:`TextVectorizer` with a transformer in `blocks` cannot be saved.
+        as `set_output`, are not saved. A :class:`TextVectorizer` with a transformer in `blocks` cannot be saved; of its
+        `pretrained` model the path or the name is.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
@@ -105,7 +107,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     return {"written": written, "left_out": model.left_out}
 
 
-def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None) -> Any:
+def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None, pretrained: Any = None) -> Any:
     """Load an estimator that :func:`save` wrote.
 
     No code of the folder runs. Class, parameters, types and sizes of all arrays and the digest of both files are
@@ -122,6 +124,8 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     token_pattern : str or None, default=None
         The pattern of words that the model was fitted with, if it is a special one. A regular expression can be made so
         that it takes very long, so one from a folder is not used unless you give it too. The error without it shows it.
+    pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+        The pretrained model of a :class:`TextVectorizer`, if it was given as an object, or its path has changed.
 
     Returns
     -------
@@ -133,7 +137,8 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     FileNotFoundError
         If there is nothing at `path`.
     ValueError
-        If it is no saved model, is damaged or was written in a newer format, and names the file; or `path` is a URL.
+        If it is no saved model, is damaged or was written in a newer format, and names the file; `path` is a URL; or
+        the pretrained model of a :class:`TextVectorizer` is missing or another one.
 
     See Also
     --------
@@ -150,12 +155,16 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
     ...     skembed.load(f"{folder}/model").transform(["a cat"]).shape
     (1, 20)
     """
-    return load_with_digest(path, mmap=mmap, token_pattern=token_pattern)[0]
+    return load_with_digest(path, mmap=mmap, token_pattern=token_pattern, pretrained=pretrained)[0]
 
 
-def load_with_digest(path: PathLike, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
+def load_with_digest(
+    path: PathLike, *, mmap: bool, token_pattern: str | None, pretrained: Any = None
+) -> tuple[Any, str]:
     """Return what :func:`load` returns, and the digest of its folder."""
-    return read_whole(user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern))
+    return read_whole(
+        user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern, pretrained=pretrained)
+    )
 
 
 def read_digest(path: PathLike) -> str:
@@ -163,7 +172,7 @@ def read_digest(path: PathLike) -> str:
     return read_whole(user_path(path), lambda folder: str(read_header(folder, _FOLDER)["digest"]))
 
 
-def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, str]:
+def _load(folder: Path, *, mmap: bool, token_pattern: str | None, pretrained: Any) -> tuple[Any, str]:
     header = read_header(folder, _FOLDER)
     stored = read_arrays(folder, _FOLDER, header, mmap=mmap)
     try:
@@ -172,8 +181,12 @@ def _load(folder: Path, *, mmap: bool, token_pattern: str | None) -> tuple[Any, 
         raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
     try:
         if header["class"] == TextVectorizer.__name__:
-            return blocks_of(header, arrays), header["digest"]
+            return blocks_of(header, arrays, pretrained), header["digest"]
+        if pretrained is not None:
+            raise MissingModelError(f"{folder} is a {header['class']}, which has no pretrained model.")
         return model_of(header, arrays, token_pattern), header["digest"]
+    except MissingModelError:
+        raise
     except RefusedPatternError as error:
         raise ValueError(f"{folder / _HEADER} was not loaded. {error}") from None
     except (ValueError, TypeError) as error:

@@ -29,6 +29,10 @@ class Texts(NamedTuple):
         n = self.n_fields
         return [tuple(self.texts[first : first + n]) for first in range(0, len(self.texts), n)]
 
+    def joined(self) -> list[str]:
+        """Return the fields of each document as one text."""
+        return self.texts if self.n_fields == 1 else [" ".join(filter(None, fields)) for fields in self.rows()]
+
 
 def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, n_fields: int | None = None) -> Texts:
     """Read documents.

@@ -19,8 +19,12 @@ _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
 
 
-def explain_score(state: IndexState, query: Query, row: int, slope: float) -> Bunch:
-    """Split the score of a document, BM25 plus the slope times the cosine, into what its terms contribute."""
+def explain_score(state: IndexState, query: Query, row: int, slopes: np.ndarray, pretrained: np.ndarray) -> Bunch:
+    """Split the score of a document, BM25 plus the slopes times the cosines, into what its terms contribute.
+
+    `slopes` are those of the cosine of learned vectors and of a pretrained model, `pretrained` is its row of the query.
+    """
+    slope, of_model = slopes.tolist()
     _, terms, counts, weights = terms_of(state, [query])
     weights = weights * idf(state.postings.df(terms), state.n_alive)
     bm25 = {
@@ -33,10 +37,11 @@ def explain_score(state: IndexState, query: Query, row: int, slope: float) -> Bu
     lengths = np.linalg.norm(query_vectors.sum(axis=0)) * np.linalg.norm(document_vectors.sum(axis=0))
     products = query_vectors @ document_vectors.T
     contributions = slope * products / lengths if lengths > 0 else np.zeros_like(products)
+    added = of_model * float(pretrained @ state.documents.vectors[row, state.n_learned :])
     order = np.argsort(-contributions, axis=None, kind="stable")
     pairs = [divmod(int(at), len(document_terms)) for at in order]
     return Bunch(
-        score=sum(bm25.values()) + float(contributions.sum()),
+        score=sum(bm25.values()) + float(contributions.sum()) + added,
         bm25=bm25,
         cosine=float(products.sum() / lengths) if lengths > 0 else 0.0,
         cosine_weight=float(slope),
@@ -44,6 +49,7 @@ def explain_score(state: IndexState, query: Query, row: int, slope: float) -> Bu
         document_terms=document_terms,
         contributions=contributions,
         related=[(query_terms[i], document_terms[j], float(contributions[i, j])) for i, j in pairs],
+        pretrained=added,
     )
 
 

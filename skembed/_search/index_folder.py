@@ -11,6 +11,8 @@ from .._compiled.buffers import read_only_view
 from .._compiled.rows import padded
 from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
 from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._pretrained.saved import saved_identity, saved_parameter
+from .._pretrained.vectorizer import PretrainedVectorizer
 from .._saving.values import ArrayStore, from_json, to_json
 from .._text.tokenizer import Tokenizer
 from .._validation.limits import INT32_MAX
@@ -23,7 +25,13 @@ from .learned_vectors import DocumentVectors, Moments
 from .terms import Lexicon, is_sorted
 
 _HEADER = "index.json"
-_ENTRIES: dict[str, type] = {"parameters": dict, "tokenizer": dict, "scoring": dict, "n_fitted": int}
+_ENTRIES: dict[str, type] = {
+    "parameters": dict,
+    "tokenizer": dict,
+    "scoring": dict,
+    "n_fitted": int,
+    "pretrained": dict,
+}
 _FOLDER = ArrayFolder(FolderKind("search index", _HEADER, frozenset([_HEADER, ARRAYS])), 1, _ENTRIES)
 _CHUNK = 1 << 14  # rows of vectors that are checked at a time
 
@@ -44,21 +52,30 @@ _DTYPES = {
     "vector_products": ("float64", 2),
     "field_weights": ("float64", 1),
 }
+_PROBES = "pretrained_probes"  # only of an index with a pretrained model
 _TEXT = {"text": ("uint8", 1), "text_ptr": ("int64", 1)}  # only where the text is kept
 
 
 def save_state(
-    path: PathLike, state: IndexState, tokenizer_options: dict[str, Any], parameters: dict[str, Any]
+    path: PathLike,
+    state: IndexState,
+    tokenizer_options: dict[str, Any],
+    parameters: dict[str, Any],
+    model: PretrainedVectorizer | None,
 ) -> dict[str, int]:
     """Write an index to a folder; a folder of an index that is there is replaced in one step."""
+    parameters = parameters | {"pretrained": saved_parameter(parameters["pretrained"])}
+    of_model, probes = ({}, None) if model is None else saved_identity(model)
+    arrays = _arrays_of(state) | ({} if probes is None else {_PROBES: probes})
     entries = {
         "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
         "tokenizer": {name: _as_json(name, value) for name, value in tokenizer_options.items()},
         "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
         "n_fitted": state.n_fitted,
+        "pretrained": of_model,
     }
     with new_folder(path, _FOLDER.kind) as folder:
-        write_folder(folder, _FOLDER, entries, _arrays_of(state))
+        write_folder(folder, _FOLDER, entries, arrays)
         return {"written": sum(file.stat().st_size for file in folder.iterdir())}
 
 
@@ -82,8 +99,12 @@ def _arrays_of(state: IndexState) -> dict[str, np.ndarray]:
     return dict(zip(_DTYPES, arrays, strict=True)) | dict(zip(_TEXT, state.text or ()))
 
 
-def load_state(path: PathLike, *, mmap: bool) -> tuple[IndexState, dict[str, Any], dict[str, Any]]:
-    """Read an index: its state, the options of its tokenizer and its parameters.
+_SavedModel = tuple[dict[str, Any], np.ndarray]  # as `saved_identity` returns it
+_Loaded = tuple[IndexState, dict[str, Any], dict[str, Any], _SavedModel | None]
+
+
+def load_state(path: PathLike, *, mmap: bool) -> _Loaded:
+    """Read an index: its state, the options of its tokenizer, its parameters and its pretrained model, if it has one.
 
     Raises
     ------
@@ -95,9 +116,10 @@ def load_state(path: PathLike, *, mmap: bool) -> tuple[IndexState, dict[str, Any
     return read_whole(user_path(path), lambda folder: _read(folder, mmap=mmap))
 
 
-def _read(folder: Path, *, mmap: bool) -> tuple[IndexState, dict[str, Any], dict[str, Any]]:
+def _read(folder: Path, *, mmap: bool) -> _Loaded:
     header = read_header(folder, _FOLDER)
     arrays = read_arrays(folder, _FOLDER, header, mmap=mmap)
+    probes, of_model = arrays.pop(_PROBES, None), header["pretrained"]
     try:
         parameters, options, scoring = (
             {name: from_json(value, {}) for name, value in header[entry].items()}
@@ -105,7 +127,10 @@ def _read(folder: Path, *, mmap: bool) -> tuple[IndexState, dict[str, Any], dict
         )
         if set(options) != {"stemmer", "stop_words"} or set(scoring) != {"k1", "b"}:
             raise ValueError("settings are missing.")
-        return _state_of(arrays, scoring, header["n_fitted"]), options, parameters
+        if (probes is None) != (not of_model):
+            raise ValueError("the pretrained model and its rows must be there together.")
+        saved_model = None if probes is None else (of_model, np.array(probes))
+        return _state_of(arrays, scoring, header["n_fitted"]), options, parameters, saved_model
     except (ValueError, TypeError) as error:
         raise ValueError(f"{folder} is damaged or was not written by skembed: {error}") from None
 
@@ -135,7 +160,7 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: 
         Postings(found["posting_ptr"], found["posting_docs"], found["posting_weights"]),
         found["rows_of_terms"],
         found["word_vectors"],
-        DocumentVectors.of(found["document_vectors"], moments, n_alive),
+        DocumentVectors.of(found["document_vectors"], moments, n_alive, found["word_vectors"].shape[1]),
         n_alive,
         n_fitted,
         text,
@@ -178,20 +203,20 @@ def _check_documents(arrays: dict[str, np.ndarray], n_fitted: int) -> None:
 
 def _check_vectors(arrays: dict[str, np.ndarray]) -> None:
     words, documents = arrays["word_vectors"], arrays["document_vectors"]
-    width = words.shape[1]
+    n_learned, width = words.shape[1], documents.shape[1]
     total, products = arrays["vector_total"], arrays["vector_products"]
     sizes = (documents.shape, total.shape, products.shape, arrays["rows_of_terms"].shape)
     expected = ((len(arrays["is_alive"]), width), (width,), (width, width), (len(arrays["terms_order"]),))
-    if width != padded(width) or sizes != expected:
+    if n_learned != padded(n_learned) or width != padded(width) or width < n_learned or sizes != expected:
         raise ValueError(f"the vectors have the sizes {sizes}, expected {expected}.")
     _check_range("rows_of_terms", arrays["rows_of_terms"], -1, len(words))
     for name in ("word_vectors", "vector_total", "vector_products"):
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} has a number that is not finite.")
     for first in range(0, len(documents), _CHUNK):
-        part = documents[first : first + _CHUNK]
-        if not (np.einsum("ij,ij->i", part, part) < 1.0001).all():
-            raise ValueError("document_vectors must have the length one or zero.")
+        for part in np.split(documents[first : first + _CHUNK], [n_learned], axis=1):
+            if not (np.einsum("ij,ij->i", part, part) < 1.0001).all():
+                raise ValueError("document_vectors must have the length one or zero.")
 
 
 def _check_ptr(name: str, ptr: np.ndarray, last: int, length: int) -> None:

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array, csr_array
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._text.batches import offsets
+from .._pretrained.vectorizer import PretrainedVectorizer
 from .._validation.constraints import check_values
 from .._validation.limits import integers
 from .._validation.messages import brief
@@ -18,9 +18,19 @@ from .bm25 import idf
 from .documents import read_queries
 from .explaining import explain_score, snippet_of
 from .index_state import IndexState, checked_rows
-from .learned_vectors import vectors_of
-from .query import Query, read_query
-from .searching import WEIGHT, search_in, terms_of
+from .pretrained_vectors import pretrained_rows
+from .query import Query, read_query, text_of_query
+from .searching import (
+    PRETRAINED_WEIGHT,
+    WEIGHT,
+    WEIGHT_BESIDE_PRETRAINED,
+    Asked,
+    Weights,
+    search_in,
+    slopes_of,
+    terms_of,
+    vectors_of_terms,
+)
 from .terms import TermReader
 
 
@@ -30,6 +40,7 @@ class Fitted(NamedTuple):
     state: IndexState
     reader: TermReader
     tokenizer: dict[str, Any]
+    model: PretrainedVectorizer | None
 
 
 class IndexInspection:
@@ -37,6 +48,7 @@ class IndexInspection:
 
     _fitted: Fitted
     vector_weight: Any
+    pretrained_weight: Any
 
     @property
     def has_vectors_(self) -> bool:
@@ -68,21 +80,27 @@ class IndexInspection:
         Returns
         -------
         explanation : Bunch
-            `score` (float), which is the sum of the values of `bm25` and of `contributions`; `bm25` (dict of str to
-            float), for each term of the query that the index knows; `cosine` and `cosine_weight` (float); `query_terms`
-            and `document_terms` (lists of str), those that have a vector; `contributions` (ndarray of shape
-            (n_query_terms, n_document_terms)), what each pair adds to the score; and `related` (list of (str, str,
-            float)), the same pairs, the largest first. Terms are stems.
+            `score` (float), which is the sum of the values of `bm25`, of `contributions` and of `pretrained`; `bm25`
+            (dict of str to float), for each term of the query that the index knows; `cosine` and `cosine_weight`
+            (float); `query_terms` and `document_terms` (lists of str), those that have a vector; `contributions`
+            (ndarray of shape (n_query_terms, n_document_terms)), what each pair adds to the score; `related` (list of
+            (str, str, float)), the same pairs, the largest first; and `pretrained` (float), what the cosine of a
+            pretrained model adds. Terms are stems.
 
         Raises
         ------
         ValueError
             If there is no such document, or it was removed.
         """
-        state, reader, _ = self._checked()
-        read, (chosen,) = self._one_query(query, operators, reader), checked_rows([row], state)
-        found = search_in(state, [read], 1, self._weight(), 1)
-        return explain_score(state, read, int(chosen), float(found.slopes[0]))
+        fitted = self._checked()
+        state, (chosen,) = fitted.state, checked_rows([row], fitted.state)
+        read = self._one_query(query, operators, fitted.reader)
+        asked = Asked([read], pretrained_rows(fitted.model, [text_of_query(query, operators=operators)]))
+        found = search_in(state, asked, 1, self._weights(), 1)
+        slopes = slopes_of(state, self._learned_rows([read]), asked.pretrained, self._weights())[0]
+        if slopes.any():
+            slopes = slopes * (float(found.slopes[0]) / slopes.sum())
+        return explain_score(state, read, int(chosen), slopes, asked.pretrained[0])
 
     def snippet(self, query: str, row: int, *, n_words: int = 30, marks: tuple[str, str] = ("**", "**")) -> str:
         """Return the part of a document that has most of a query, with the matching words marked.
@@ -108,7 +126,7 @@ class IndexInspection:
         ValueError
             If the index has no text, there is no such document, or it was removed.
         """
-        state, reader, _ = self._checked()
+        state, reader, *_ = self._checked()
         check_values({"n_words": [integers(1)]}, {"n_words": n_words}, "snippet")
         if state.text is None:
             raise ValueError("The index has no text. Set keep_text=True before fit.")
@@ -129,17 +147,17 @@ class IndexInspection:
             What each term of a document counts, or how often a query has it, less for function words. The columns are
             those of `get_feature_names_out`. Rows of removed documents are empty.
         """
-        state, reader, _ = self._checked()
+        state, reader, *_ = self._checked()
         n_terms = state.lexicon.n_terms
         if queries is not None:
-            ptr, terms, _, weights = terms_of(state, self._plain_queries(queries, reader))
+            ptr, terms, _, weights = terms_of(state, self._plain(read_queries(queries), reader))
             return csr_array((weights.astype(np.float32), terms, ptr), shape=(len(ptr) - 1, n_terms))
         df = np.diff(state.postings.ptr)
         data = state.postings.weights * np.repeat(idf(df, state.n_alive).astype(np.float32), df)
         return csc_array((data, state.postings.docs, state.postings.ptr), shape=(state.n_rows, n_terms)).tocsr()
 
     def to_dense(self, queries: Any = None) -> NDArray[np.float32]:
-        """Return the vectors, for other engines.
+        """Return the vectors, for other engines. With a pretrained model: both, by their weights, side by side.
 
         Parameters
         ----------
@@ -156,17 +174,22 @@ class IndexInspection:
         ValueError
             If the index has no vectors.
         """
-        state, reader, _ = self._checked()
-        if not len(state.word_vectors):
-            raise ValueError("The index has no vectors. Fit it with n_components, on more documents.")
+        state, reader, _, model = self._checked()
         vectors = state.documents.vectors
+        if not vectors.shape[1]:
+            raise ValueError("The index has no vectors. Fit it with n_components, on more documents.")
         if queries is not None:
-            ptr, terms, counts, _ = terms_of(state, self._plain_queries(queries, reader))
-            vectors = vectors_of(
-                np.repeat(terms, counts), offsets(counts)[ptr], state.rows_of_terms, state.word_vectors
-            )
-        used = np.flatnonzero(state.word_vectors.any(axis=0))
-        return vectors[:, : used[-1] + 1].copy()
+            texts = read_queries(queries)
+            vectors = np.hstack([self._learned_rows(self._plain(texts, reader)), pretrained_rows(model, texts)])
+        n_learned = state.n_learned
+        used = np.append(state.word_vectors.any(axis=0), np.zeros(vectors.shape[1] - n_learned, bool))
+        if model is None:
+            return vectors[:, used].copy()
+        used[n_learned : n_learned + model.n_features_out_] = True
+        weights = np.array(self._weights() if n_learned else (0.0, 1.0))
+        shares = np.sqrt(weights / weights.sum()) if weights.any() else weights
+        scales = np.repeat(shares, [n_learned, vectors.shape[1] - n_learned]).astype(np.float32)
+        return np.asarray((vectors * scales)[:, used])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the terms, which are the columns of `to_sparse`.
@@ -194,11 +217,19 @@ class IndexInspection:
             check_is_fitted(self)
             raise
 
-    def _weight(self) -> float:
-        return WEIGHT if self.vector_weight == "auto" else float(self.vector_weight)
+    def _weights(self) -> Weights:
+        usual = WEIGHT if self._checked().model is None else WEIGHT_BESIDE_PRETRAINED
+        given = self.vector_weight, self.pretrained_weight
+        return Weights(
+            *(auto if weight == "auto" else float(weight) for auto, weight in zip((usual, PRETRAINED_WEIGHT), given))
+        )
 
-    def _plain_queries(self, queries: Any, reader: TermReader) -> list[Query]:
-        return [read_query(text, reader, operators=False) for text in read_queries(queries)]
+    def _plain(self, queries: list[str], reader: TermReader) -> list[Query]:
+        return [read_query(text, reader, operators=False) for text in queries]
+
+    def _learned_rows(self, queries: list[Query]) -> np.ndarray:
+        ptr, terms, counts, _ = terms_of(self._state, queries)
+        return vectors_of_terms(self._state, ptr, terms, counts)
 
     def _one_query(self, query: Any, operators: bool, reader: TermReader) -> Query:
         if not isinstance(query, str):

@@ -11,7 +11,7 @@ from .._compiled.buffers import read_only_view
 from .._text.batches import encode_words, offsets
 from .._validation.messages import brief
 from .bm25 import Postings, Scoring, list_postings
-from .learned_vectors import DocumentVectors, moments_of, vectors_of
+from .learned_vectors import DocumentVectors, Moments, moments_of, vectors_of
 from .terms import EncodedTexts, Lexicon
 
 
@@ -35,6 +35,15 @@ class IndexState(NamedTuple):
     def n_rows(self) -> int:
         return len(self.is_alive)
 
+    @property
+    def n_learned(self) -> int:
+        """Columns of the vectors that were learned; those of a pretrained model follow."""
+        return int(self.word_vectors.shape[1])
+
+    def documents_of(self, vectors: np.ndarray, moments: Moments, alive: np.ndarray) -> DocumentVectors:
+        """Return other vectors of documents."""
+        return DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive)), self.n_learned)
+
     def tokens_of(self, row: int) -> NDArray[np.int32]:
         """Return the terms of all fields of a row."""
         n_fields = self.scoring.n_fields
@@ -42,9 +51,13 @@ class IndexState(NamedTuple):
 
 
 def make_state(
-    scoring: Scoring, encoded: EncodedTexts, texts: list[str] | None, words: tuple[list[str], np.ndarray]
+    scoring: Scoring,
+    encoded: EncodedTexts,
+    texts: list[str] | None,
+    words: tuple[list[str], np.ndarray],
+    pretrained: np.ndarray,
 ) -> IndexState:
-    """Return the state of an index of these documents and these vectors of terms."""
+    """Return the state of an index of these documents, these vectors of terms, and these of documents."""
     lexicon = Lexicon.of(encoded.terms)
     learned, word_vectors = words
     rows_of_terms = np.full(lexicon.n_terms, -1, np.int32)
@@ -55,6 +68,7 @@ def make_state(
     n_rows = (len(encoded.ptr) - 1) // scoring.n_fields
     word_vectors = read_only_view(word_vectors)
     vectors = vectors_of(encoded.tokens, encoded.ptr[:: scoring.n_fields], rows_of_terms, word_vectors)
+    vectors = np.hstack([vectors, pretrained]) if pretrained.shape[1] else vectors
     tokens, ptr, alive = map(read_only_view, (encoded.tokens, encoded.ptr, np.ones(n_rows, bool)))
     return IndexState(
         scoring,
@@ -65,15 +79,15 @@ def make_state(
         list_postings(tokens, ptr, lexicon.n_terms, alive, scoring),
         read_only_view(rows_of_terms),
         word_vectors,
-        DocumentVectors.of(vectors, moments_of(vectors), n_rows),
+        DocumentVectors.of(vectors, moments_of(vectors), n_rows, word_vectors.shape[1]),
         n_rows,
         n_rows,
         None if texts is None else encode_words(texts),
     )
 
 
-def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -> IndexState:
-    """Return the state with further documents; terms that are new get no vector."""
+def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str], pretrained: np.ndarray) -> IndexState:
+    """Return the state with further documents and vectors of them; terms that are new get no vector."""
     lexicon = state.lexicon
     ids = lexicon.find(encoded.terms)
     is_new = ids < 0
@@ -84,6 +98,7 @@ def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -
     rows_of_terms = np.append(state.rows_of_terms, np.full(len(new), -1, np.int32))
     tokens = ids[encoded.tokens]
     vectors = vectors_of(tokens, encoded.ptr[:: state.scoring.n_fields], rows_of_terms, state.word_vectors)
+    vectors = np.hstack([vectors, pretrained]) if pretrained.shape[1] else vectors
     alive = np.append(state.is_alive, np.ones(len(vectors), bool))
     moments = state.documents.moments.plus(1, moments_of(vectors))
     vectors = np.concatenate([state.documents.vectors, vectors])
@@ -98,7 +113,7 @@ def with_documents(state: IndexState, encoded: EncodedTexts, texts: list[str]) -
             token_ptr=np.append(state.token_ptr, state.token_ptr[-1] + encoded.ptr[1:]),
             is_alive=alive,
             rows_of_terms=rows_of_terms,
-            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
+            documents=state.documents_of(vectors, moments, alive),
             text=text,
         )
     )
@@ -123,7 +138,7 @@ def without_rows(state: IndexState, rows: np.ndarray) -> IndexState:
             tokens=state.tokens[np.repeat(kept, lengths)],
             token_ptr=offsets(lengths * kept),
             is_alive=alive,
-            documents=DocumentVectors.of(vectors, moments, int(np.count_nonzero(alive))),
+            documents=state.documents_of(vectors, moments, alive),
             text=text,
         )
     )

@@ -44,19 +44,24 @@ class Moments(NamedTuple):
 
 
 class DocumentVectors(NamedTuple):
-    """Vectors of documents, of length one or zero, and how they lie; the width is a multiple of sixteen."""
+    """Vectors of documents and how they lie: in the first columns those that were learned, then those of a model.
+
+    Both parts of a row have length one or zero, and a multiple of sixteen columns.
+    """
 
     vectors: np.ndarray  # (n_rows, width) float32; zero for a removed document
     moments: Moments
-    covariance: np.ndarray  # (width, width) float32
+    learned: np.ndarray  # (n_learned, n_learned) float32: covariances of the first columns
+    pretrained: np.ndarray  # those of the other columns
 
     @classmethod
-    def of(cls, vectors: np.ndarray, moments: Moments, n_documents: int) -> DocumentVectors:
+    def of(cls, vectors: np.ndarray, moments: Moments, n_documents: int, n_learned: int) -> DocumentVectors:
         """Make it of the vectors and moments of so many documents."""
         mean = moments.total / max(n_documents, 1)
-        covariance = moments.products / max(n_documents, 1) - np.outer(mean, mean)
+        covariance = (moments.products / max(n_documents, 1) - np.outer(mean, mean)).astype(np.float32)
         moments = Moments(*map(read_only_view, moments))
-        return cls(read_only_view(vectors), moments, read_only_view(covariance.astype(np.float32)))
+        learned, others = covariance[:n_learned, :n_learned], covariance[n_learned:, n_learned:]
+        return cls(read_only_view(vectors), moments, *map(read_only_view, map(np.ascontiguousarray, (learned, others))))
 
 
 def learn_vectors(
@@ -123,10 +128,10 @@ def moments_of(vectors: np.ndarray) -> Moments:
     return Moments(total, products)
 
 
-def spread_of_cosines(queries: np.ndarray, documents: DocumentVectors) -> np.ndarray:
+def spread_of_cosines(queries: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Return the standard deviation of the cosines of each query with all documents, (n_queries,) float64."""
     spread = np.empty(len(queries))
-    _spread(read_only_view(queries), documents.covariance, spread)
+    _spread(read_only_view(queries), covariance, spread)
     return spread
 
 

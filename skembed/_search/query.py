@@ -48,6 +48,15 @@ def read_query(text: str, reader: TermReader, *, operators: bool) -> Query:
     return Query(terms, required, excluded, reader.light)
 
 
+def text_of_query(text: str, *, operators: bool) -> str:
+    """Return a query as plain text, for a pretrained model: without signs, and without what is excluded."""
+    if not operators:
+        return text
+    found = _PART.findall(text)
+    kept = (phrase or word or other for sign, phrase, of_word, word, other in found if "-" not in (sign, of_word))
+    return " ".join(kept)
+
+
 def _phrase_of(part: str, reader: TermReader) -> list[str]:
     """The terms that must follow each other: those of the words, or the code alone where all is one code."""
     codes = codes_of(part)

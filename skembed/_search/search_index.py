@@ -13,26 +13,27 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.parameters import WORDS, ReadsText
 from .._base.scikit_learn import fit_context
 from .._compiled.threads import check_n_jobs
+from .._pretrained.parameter import PretrainedParameter
 from .._validation.constraints import check_values
 from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import warn_at_user
-from .._validation.paths import PathLike
 from .bm25 import Scoring
 from .document_pairs import cut_pairs
 from .documents import pairs_of_queries, read_documents, read_field_weights, read_queries
-from .index_folder import load_state, save_state
 from .index_inspection import Fitted, IndexInspection
+from .index_saving import IndexSaving
 from .index_state import checked_rows, make_state, with_documents, without_rows
 from .learned_vectors import WordVectors, learn_vectors
-from .query import read_query
-from .searching import search_in
+from .pretrained_vectors import pretrained_rows
+from .query import read_query, text_of_query
+from .searching import Asked, search_in
 from .terms import TermReader
 
 _OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
 
 
-class SearchIndex(IndexInspection, ReadsText):
+class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
     """Full-text search in your own documents: BM25, and vectors that are learned from the same documents.
 
     A document is found by the words of the query, as in a search engine, and by related words. Nothing is downloaded:
@@ -59,6 +60,12 @@ class SearchIndex(IndexInspection, ReadsText):
         first of several fields, the title, three times.
     vector_weight : float or "auto", default="auto"
         How much the vectors count beside BM25, when both are standardised; 0 for not at all.
+    pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+        A model that somebody else has trained, whose cosine is a third part of the score: the path of a folder, an
+        object with `encode` or `transform`, a function from texts to rows, or a mapping of text to row, see
+        :class:`PretrainedVectorizer`. `clone` does not copy it, and a saved index holds its path or name alone.
+    pretrained_weight : float or "auto", default="auto"
+        How much that cosine counts beside BM25, when both are standardised; 0 for not at all.
     keep_text : bool, default=False
         Whether the index keeps the text of the documents, for `snippet`.
     missing : {"error", "empty"}, default="error"
@@ -93,9 +100,9 @@ class SearchIndex(IndexInspection, ReadsText):
     fields, each times its weight. Removed documents count nowhere.
 
     *Score.* BM25 plus the cosine of query and document, times a weight of the query: `vector_weight`, times the
-    standard deviation of BM25 over all documents, over that of the cosines. A document is found if a term of the
-    query is in it, or its cosine is above 0. A query without a word of the documents finds nothing. Among equal scores
-    the lower row comes first.
+    standard deviation of BM25 over all documents, over that of the cosines; and the same of a pretrained model. A
+    document is found if a term of the query is in it, or its cosines add to the score. A query without a word of the
+    documents finds nothing. Among equal scores the lower row comes first.
 
     Examples
     --------
@@ -122,6 +129,8 @@ class SearchIndex(IndexInspection, ReadsText):
         "columns": ["array-like", None],
         "field_weights": ["array-like", dict, None],
         "vector_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "pretrained": "no_validation",  # `fit` says what it may be
+        "pretrained_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "keep_text": ["boolean"],
         "missing": [StrOptions({"error", "empty"})],
         "n_jobs": [Integral, None],
@@ -139,6 +148,8 @@ class SearchIndex(IndexInspection, ReadsText):
         columns: Any = None,
         field_weights: Any = None,
         vector_weight: float | str = "auto",
+        pretrained: Any = None,
+        pretrained_weight: float | str = "auto",
         keep_text: bool = False,
         missing: str = "error",
         n_jobs: int | None = None,
@@ -152,6 +163,8 @@ class SearchIndex(IndexInspection, ReadsText):
         self.columns = columns
         self.field_weights = field_weights
         self.vector_weight = vector_weight
+        self.pretrained = pretrained
+        self.pretrained_weight = pretrained_weight
         self.keep_text = keep_text
         self.missing = missing
         self.n_jobs = n_jobs
@@ -205,8 +218,10 @@ class SearchIndex(IndexInspection, ReadsText):
         if self.n_components is not None:
             pairs = cut_pairs(texts.rows(), random_state) + known_pairs
             words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
-        state = make_state(scoring, encoded, texts.texts if self.keep_text else None, words)
-        self._fitted = Fitted(state, reader, {"stemmer": self.stemmer, "stop_words": self.stop_words})
+        model = self._supplier()
+        vectors = pretrained_rows(model, texts.joined())
+        state = make_state(scoring, encoded, texts.texts if self.keep_text else None, words, vectors)
+        self._fitted = Fitted(state, reader, {"stemmer": self.stemmer, "stop_words": self.stop_words}, model)
         return self
 
     def search(
@@ -227,7 +242,8 @@ class SearchIndex(IndexInspection, ReadsText):
         Returns
         -------
         rows : ndarray of shape (n_queries, k), dtype int64
-            Rows of the documents, in the order of `fit` and `add`, by falling score; -1 where fewer were found.
+            Rows of the documents, in the order of `fit` and `add`, by falling score; -1 where fewer were found. Where
+            `k` is more than the rows of the index, it is these.
         scores : ndarray of shape (n_queries, k), dtype float32
             Their scores; NaN where the row is -1. They compare documents of one query, not of two.
 
@@ -238,11 +254,13 @@ class SearchIndex(IndexInspection, ReadsText):
         ValueError
             If `queries` is one string, or a parameter is invalid.
         """
-        state, reader, _ = self._checked()
+        state, reader, _, model = self._checked()
         if type(k) is not int or not 0 < k <= INT32_MAX or type(operators) is not bool:
             check_values(_OF_SEARCH, {"k": k, "operators": operators}, "search")  # which takes as long as a query
-        read = [read_query(text, reader, operators=operators) for text in read_queries(queries)]
-        found = search_in(state, read, k, self._weight(), self.n_jobs)
+        texts = read_queries(queries)
+        read = [read_query(text, reader, operators=operators) for text in texts]
+        plain = texts if model is None else [text_of_query(text, operators=operators) for text in texts]
+        found = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
         return found.rows, found.scores
 
     def add(self, documents: Any) -> Self:
@@ -273,13 +291,14 @@ class SearchIndex(IndexInspection, ReadsText):
         UserWarning
             If more than half of the documents came after `fit`.
         """
-        state, reader, tokenizer = self._checked()
+        state, reader, tokenizer, model = self._checked()
         columns = None if self.columns is None else list(self.columns)
         texts = read_documents(documents, columns, self.missing, state.scoring.n_fields)
         if not texts.n_documents:
             return self
-        state = with_documents(state, reader.encode(texts.texts, self.n_jobs), texts.texts)
-        self._fitted = Fitted(state, reader, tokenizer)
+        vectors = pretrained_rows(model, texts.joined())
+        state = with_documents(state, reader.encode(texts.texts, self.n_jobs), texts.texts, vectors)
+        self._fitted = Fitted(state, reader, tokenizer, model)
         n_new = np.count_nonzero(state.is_alive[state.n_fitted :])
         if len(state.word_vectors) and n_new > _MANY_NEW * state.n_alive:
             warn_at_user(
@@ -308,72 +327,8 @@ class SearchIndex(IndexInspection, ReadsText):
         ValueError
             If there is no such document, it was removed before, or stands twice in `rows`; then none is removed.
         """
-        state, reader, tokenizer = self._checked()
-        chosen = checked_rows(rows, state)
+        fitted = self._checked()
+        chosen = checked_rows(rows, fitted.state)
         if len(chosen):
-            self._fitted = Fitted(without_rows(state, chosen), reader, tokenizer)
+            self._fitted = fitted._replace(state=without_rows(fitted.state, chosen))
         return self
-
-    def save(self, path: PathLike) -> dict[str, int]:
-        """Save the index as a folder that holds no code.
-
-        The folder is written beside `path` and takes its place in one step. An index that is saved there is replaced:
-        whoever reads finds the old one or the new one, also if the computer stops meanwhile.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Name of the folder.
-
-        Returns
-        -------
-        sizes : dict of str to int
-            Bytes: "written".
-
-        Raises
-        ------
-        TypeError
-            If a parameter is code, such as a callable `stemmer`. Pickle such an index.
-        FileExistsError
-            If `path` exists and is no saved index.
-        OSError
-            If the folder cannot be written; then what was at `path` is still there.
-        ValueError
-            If `path` is a URL.
-        """
-        state, _, tokenizer = self._checked()
-        return save_state(path, state, tokenizer, self.get_params(deep=False))
-
-    @classmethod
-    def load(cls, path: PathLike, *, mmap: bool = False) -> Self:
-        """Load an index that `save` wrote. No code of the folder runs, and all of it is checked first.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Name of the folder.
-        mmap : bool, default=False
-            Whether to map the arrays into memory, so that several processes share them. The folder must then stay as
-            it is while the index is in use; `save` under the same name replaces it and does no harm.
-
-        Returns
-        -------
-        index : SearchIndex
-            The index. It gives the same bits as the saved one.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is nothing at `path`.
-        ValueError
-            If it is no saved index, is damaged or was written in a newer format; or `path` is a URL.
-        """
-        state, tokenizer, parameters = load_state(path, mmap=mmap)
-        try:
-            index = cls(**parameters)
-            index._validate_params()
-            reader = TermReader(**tokenizer)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path} is damaged or was not written by skembed: {error}") from None
-        index._fitted = Fitted(state, reader, tokenizer)
-        return index

@@ -20,7 +20,9 @@ from .query import Query
 from .ranking import Documents, Queries, rank
 from .tiles import ABSENT, split_keys
 
-WEIGHT = 0.6  # of the standardised cosines, beside standardised BM25; found on the development collections
+# Of standardised cosines, beside standardised BM25; found on the development collections. A pretrained model knows some
+# of what learned vectors know, so these count less beside it.
+WEIGHT, WEIGHT_BESIDE_PRETRAINED, PRETRAINED_WEIGHT = 0.6, 0.4, 0.75
 _LIGHT = 0.3  # what a function word of a query counts, of other words one; found on the development collections
 _AT_ONCE = 32  # queries of a thread
 _FIRST = 100  # documents of the best BM25 whose vectors are read first: the better they are, the fewer follow
@@ -33,32 +35,50 @@ class Found(NamedTuple):
 
     rows: NDArray[np.int64]  # (n_queries, k), -1 where there are fewer
     scores: NDArray[np.float32]  # (n_queries, k), NaN there
-    slopes: NDArray[np.float32]  # (n_queries,): a score is BM25 plus the slope times the cosine
+    slopes: NDArray[np.float32]  # (n_queries,): a score is BM25 plus the slope times the weighted mean of the cosines
 
 
-def search_in(state: IndexState, queries: Sequence[Query], k: int, weight: float, n_jobs: int | None) -> Found:
-    """Find the k best documents of each query; `weight` is that of the standardised cosines."""
-    n_kept = min(k, max(state.n_rows, 1))
-    if len(queries) <= _AT_ONCE and n_kept == k:  # without a thread, which would take longer than a query
-        keys, slopes = _rank(state, queries, k, weight)
+class Weights(NamedTuple):
+    """What the standardised cosines count."""
+
+    learned: float
+    pretrained: float
+
+
+class Asked(NamedTuple):
+    """Queries, and their vectors of a pretrained model."""
+
+    queries: Sequence[Query]
+    pretrained: np.ndarray  # (n_queries, n_columns) float32, of length one or zero; no columns without a model
+
+    def part(self, first: int) -> Asked:
+        """Return those that a thread takes at once."""
+        return Asked(*(rows[first : first + _AT_ONCE] for rows in self))
+
+
+def search_in(state: IndexState, asked: Asked, k: int, weights: Weights, n_jobs: int | None) -> Found:
+    """Find the k best documents of each query, or all documents if there are fewer."""
+    k, n_queries = min(k, max(state.n_rows, 1)), len(asked.queries)
+    if n_queries <= _AT_ONCE:  # without a thread, which would take longer than a query
+        keys, slopes = _rank(state, asked, k, weights)
         rows, scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
         split_keys(keys, rows, scores)
         return Found(rows, scores, slopes)
-    parts = [queries[first : first + _AT_ONCE] for first in range(0, len(queries), _AT_ONCE)]
-    rows, scores = np.full((len(queries), k), -1), np.full((len(queries), k), np.nan, np.float32)
-    slopes = np.zeros(len(queries), np.float32)
+    parts = [asked.part(first) for first in range(0, n_queries, _AT_ONCE)]
+    rows, scores = np.empty((n_queries, k), np.int64), np.empty((n_queries, k), np.float32)
+    slopes = np.empty(n_queries, np.float32)
     first = 0
     threads = Threads(count_threads(n_jobs))
-    for keys, its_slopes in threads.in_order(lambda part: _rank(state, part, n_kept, weight), parts):
+    for keys, its_slopes in threads.in_order(lambda part: _rank(state, part, k, weights), parts):
         here = slice(first, first + len(keys))
-        split_keys(keys, rows[here, :n_kept], scores[here, :n_kept])
+        split_keys(keys, rows[here], scores[here])
         slopes[here] = its_slopes
         first = here.stop
     return Found(rows, scores, slopes)
 
 
-def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) -> tuple[np.ndarray, np.ndarray]:
-    encoded = encode_queries(state, queries, weight)
+def _rank(state: IndexState, asked: Asked, k: int, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
+    queries, encoded = asked.queries, encode_queries(state, asked, weights)
     n_padded = state.n_rows + -state.n_rows % WIDTH
     try:
         scores = _IDLE.pop()
@@ -75,23 +95,43 @@ def _rank(state: IndexState, queries: Sequence[Query], k: int, weight: float) ->
     return keys, slopes
 
 
-def encode_queries(state: IndexState, queries: Sequence[Query], weight: float) -> Queries:
+def encode_queries(state: IndexState, asked: Asked, weights: Weights) -> Queries:
     """Return queries as numbers; a query without a term that a document has gets none."""
+    queries = asked.queries
     ptr, terms, counts, weights_in_query = terms_of(state, queries)
-    weights = (weights_in_query * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
-    vectors, slopes = np.zeros((len(queries), 0), np.float32), np.zeros(len(queries))
-    if weight > 0 and len(state.word_vectors):
-        tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
-        vectors = vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
-        spread = spread_of_cosines(vectors, state.documents)
-        np.divide(weight, spread, out=slopes, where=spread > 0)
+    bm25 = (weights_in_query * idf(state.postings.df(terms), state.n_alive)).astype(np.float32)
+    learned = vectors_of_terms(state, ptr, terms, counts)
+    slopes = slopes_of(state, learned, asked.pretrained, weights)
+    vectors, total = np.hstack([learned, asked.pretrained]), slopes.sum(axis=1)
+    if asked.pretrained.shape[1]:  # one product of rows gives the weighted mean of both cosines
+        shares = np.divide(slopes, total[:, None], out=np.zeros_like(slopes), where=total[:, None] > 0)
+        vectors = vectors * np.repeat(shares, [learned.shape[1], asked.pretrained.shape[1]], axis=1)
+        vectors = vectors.astype(np.float32)
     filters, allowed = np.full(len(queries), -1), list[np.ndarray]()
     for i, query in enumerate(queries):
         if not query.is_plain:
             filters[i] = len(allowed)
             allowed.append(_allowed(state, query))
     rows_allowed = np.array(allowed, np.uint8).reshape(len(allowed), -1 if allowed else state.n_rows)
-    return Queries(ptr, terms, weights, read_only_view(vectors), slopes, filters, rows_allowed)
+    return Queries(ptr, terms, bm25, read_only_view(vectors), total, filters, rows_allowed)
+
+
+def vectors_of_terms(state: IndexState, ptr: np.ndarray, terms: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the learned vectors of queries: see `QueryTerms`."""
+    tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
+    return vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
+
+
+def slopes_of(state: IndexState, learned: np.ndarray, pretrained: np.ndarray, weights: Weights) -> np.ndarray:
+    """Return the weights of both cosines over their standard deviations, (n_queries, 2) float64."""
+    slopes = np.zeros((len(learned), 2))
+    documents = state.documents
+    parts = (learned, documents.learned), (pretrained, documents.pretrained)
+    for column, ((vectors, covariance), weight) in enumerate(zip(parts, weights)):
+        if weight > 0 and vectors.shape[1]:
+            spread = spread_of_cosines(vectors, covariance)
+            np.divide(weight, spread, out=slopes[:, column], where=spread > 0)
+    return slopes
 
 
 class QueryTerms(NamedTuple):

@@ -11,6 +11,7 @@ from ._compare_documents import document_task
 from ._compare_labels import label_task
 from ._comparison import Comparison
 from ._documents import named_estimators
+from ._standard import pretrained_methods
 from ._trials import carry_out
 
 __all__ = ["compare"]
@@ -23,6 +24,7 @@ def compare(
     corpus: Any = None,
     groups: Any = None,
     estimators: Any = None,
+    pretrained: Any = None,
     classifier: Any = None,
     cv: Any = 5,
     scoring: Any = None,
@@ -54,6 +56,9 @@ def compare(
         More rows of the table: transformers of text, or whole pipelines with a classifier of their own. One with the
         name of a standard row takes its place. A clone is fitted in each fold; a
         :class:`~sklearn.frozen.FrozenEstimator` keeps what it has learned.
+    pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+        A model that somebody else has trained, as :class:`~skembed.PretrainedVectorizer` takes it, which has two more
+        rows: "pretrained" alone, and beside the blocks of :class:`~skembed.TextVectorizer`. It is never copied.
     classifier : estimator, default=None
         Classifier or regressor behind each transformer. None is ``LinearSVC()``, for several labels one of each, and
         ``Ridge()`` for numbers.
@@ -117,7 +122,9 @@ def compare(
     No difference that matters: ...
     """
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    given = {} if estimators is None else named_estimators(estimators, "estimators")
+    given = pretrained_methods(pretrained, seed) | (
+        {} if estimators is None else named_estimators(estimators, "estimators")
+    )
     if y is not None:
         task = label_task(X, y, corpus, groups, given, classifier, cv, scoring, seed)
         return carry_out(task, n_jobs, seed)

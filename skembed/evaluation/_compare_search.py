@@ -19,7 +19,7 @@ from ._comparison import Comparison
 from ._documents import named_estimators
 from ._pairs import embed
 from ._retrieval import Judged, measure_system, read_judged
-from ._standard import SIMPLE, Method, OwnText, standard_methods
+from ._standard import SIMPLE, Method, OwnText, pretrained_methods, standard_methods
 from ._trials import Run, Task, carry_out, megabytes
 
 __all__ = ["compare_search"]
@@ -83,6 +83,7 @@ def compare_search(
     *,
     ids: Any = None,
     estimators: Any = None,
+    pretrained: Any = None,
     measure: str = "ndcg@10",
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -106,6 +107,9 @@ def compare_search(
     estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
         More rows of the table: transformers of text, which are searched by cosine, or anything with `fit` and `search`,
         such as a :class:`~skembed.SearchIndex`. A clone is fitted to the documents.
+    pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+        A model that somebody else has trained, as :class:`~skembed.PretrainedVectorizer` takes it, which has three more
+        rows: "pretrained" alone, in `TextVectorizer` and in :class:`~skembed.SearchIndex`. Each text is embedded once.
     measure : str, default="ndcg@10"
         "ndcg", "recall" or "precision" with "@" and a number of documents, "map" or "mrr".
     n_jobs : int or None, default=None
@@ -153,7 +157,10 @@ def compare_search(
     if len(judged.grades) < 2:
         raise ValueError("An interval needs two queries with a relevant document or more, got 1.")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    given = {} if estimators is None else named_estimators(estimators, "estimators")
+    given = pretrained_methods(pretrained, seed)
+    if pretrained is not None:
+        given["SearchIndex, pretrained"] = SearchIndex(pretrained=pretrained, random_state=seed)
+    given |= {} if estimators is None else named_estimators(estimators, "estimators")
     vectorizers = standard_methods(OwnText([], None), "", seed)
     methods = {
         "BM25": Method(SearchIndex(n_components=None)),

@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.cbos import CBOSVectorizer
+from .._pretrained.parameter import as_vectorizer
 
 _N_COMPONENTS = 100
 _ALL_TEXT = ", all text"
@@ -111,6 +112,16 @@ def standard_methods(own: OwnText, learns_from: str, random_state: int) -> dict[
             CBOSVectorizer(context="order", corpus=own.corpus, random_state=random_state)
         )
     return methods
+
+
+def pretrained_methods(model: Any, random_state: int) -> dict[str, Any]:
+    """Make the methods of a pretrained model by name, if there is one: alone, and beside all other blocks."""
+    if model is None:
+        return {}
+    return {
+        "pretrained": as_vectorizer(model),
+        "TextVectorizer, pretrained": TextVectorizer(pretrained=model, random_state=random_state),
+    }
 
 
 def with_own_text(estimator: Any, own: OwnText) -> Any:

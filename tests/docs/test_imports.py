@@ -31,7 +31,7 @@ RANKS = [
     ["_encoders", "_objectives", "_shards"],
     ["_base"],
     ["_word_vectors"],
-    ["_methods"],
+    ["_methods", "_pretrained"],
     ["_meta_estimators"],
     ["_saving"],
     ["_search"],

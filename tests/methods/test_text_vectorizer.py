@@ -21,7 +21,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from skembed import SentenceCorpus, TextVectorizer
-from skembed._meta_estimators.block_weights import _ALPHA, find_weights
+from skembed._meta_estimators.block_weights import ALPHA, find_weights
 
 S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
 Y = np.array([0, 1, 0, 1] * 10)
@@ -201,7 +201,7 @@ def test_weights_are_those_of_ridge_regression_refitted_without_each_row():
     for dense in weights:
         parts = [np.sqrt(w / (1 + dense)) * rows[name] for name, w in (("words", 1), ("halves", dense))]
         X = np.hstack([*parts, np.ones((n_rows, 1))])
-        predicted = cross_val_predict(Ridge(_ALPHA, fit_intercept=False), X, columns.ravel(), cv=LeaveOneOut())
+        predicted = cross_val_predict(Ridge(ALPHA, fit_intercept=False), X, columns.ravel(), cv=LeaveOneOut())
         losses.append((predicted - columns.ravel()) ** 2)
     excess = np.array(losses) - losses[np.argmin(np.mean(losses, axis=1))]
     good = excess.mean(axis=1) <= excess.std(axis=1) / np.sqrt(n_rows)

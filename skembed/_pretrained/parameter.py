@@ -1,0 +1,45 @@
+"""The parameter `pretrained` of other estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from copy import copy
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from .vectorizer import PretrainedVectorizer
+
+PRETRAINED = "pretrained"  # the parameter, and the block of its rows
+
+
+class PretrainedParameter(BaseEstimator):
+    """Adds the parameter `pretrained` to an estimator: clones share it."""
+
+    pretrained: Any
+
+    def _supplier(self) -> PretrainedVectorizer | None:
+        """What gives rows, fitted; None if no model is given."""
+        return None if self.pretrained is None else as_vectorizer(self.pretrained).fit()
+
+    def _suppliers(self, names: Collection[str] = ()) -> dict[str, PretrainedVectorizer]:
+        """What gives rows, not fitted, by name; none if no model is given. `names` are taken."""
+        if self.pretrained is None:
+            return {}
+        if PRETRAINED in names:
+            raise ValueError(f"{PRETRAINED!r} is the block of the parameter of this name. Give yours another one.")
+        return {PRETRAINED: as_vectorizer(self.pretrained)}
+
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""
+        bare = copy(self)
+        bare.pretrained = None
+        cloned = super(PretrainedParameter, bare).__sklearn_clone__()
+        given = getattr(self, "pretrained", None)
+        cloned.pretrained = clone(given) if isinstance(given, PretrainedVectorizer) else given
+        return cloned
+
+
+def as_vectorizer(model: Any) -> PretrainedVectorizer:
+    """Return an estimator of a model that has yet to be fitted, which shares it."""
+    return clone(model) if isinstance(model, PretrainedVectorizer) else PretrainedVectorizer(model)
