@@ -58,7 +58,9 @@ def test_the_student_is_a_block_and_the_teacher_is_not_asked_again():
 
 def test_the_teacher_embeds_some_distinct_texts():
     teacher = Teacher()
-    make(PretrainedVectorizer(teacher, cache=None), n_teacher=20, corpus=[*texts(100, seed=2), ""]).fit([*X, *X], [*Y, *Y])
+    make(PretrainedVectorizer(teacher, cache=None), n_teacher=20, corpus=[*texts(100, seed=2), ""]).fit(
+        [*X, *X], [*Y, *Y]
+    )
     own = {*X, *texts(100, seed=2)}
     asked = [text for text in teacher.asked if text in own]
     assert len(asked) == len(set(asked)) == 20
