@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.scikit_learn import fit_context
 from .._base.sharing import one_at_a_time
-from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._training.ridge import fit_ridge, slices_of
+from .._training.ridge import slices_of
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
-from .._word_vectors.given import GivenVectors
-from .._word_vectors.spelled_words import NGRAMS, features_of, unit, with_given
+from .._word_vectors.spelled_words import SpelledWords, features_of, unit, with_given
 
-_LARGEST = 1e12  # alpha
 _LEAST_FOR_WARNING = 100  # sentences
 
 
-class StudentVectorizer(GivenVectors):
+class StudentVectorizer(SpelledWords):
     """Sentence embeddings learned from a large model's, the teacher's, without the model afterwards.
 
     A sentence is the sum of the vectors of its words, scaled to length one. A word has a part of its own, parts of its
@@ -87,8 +83,8 @@ class StudentVectorizer(GivenVectors):
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of the teacher's vectors that the predictions for sentences that were left out explain; 1
-        is best.
+        Part of the variance of the teacher's vectors that predictions for sentences left out explain, on at most 1,500
+        sentences; 1 is best.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only `word_vectors` has.
     word_weights_ : ndarray of shape (n_words,), dtype float32
@@ -114,8 +110,7 @@ class StudentVectorizer(GivenVectors):
     *Which sentences.* Own ones, like those that will be embedded; a thousand at random are a start. `score_` says
     whether more would help.
 
-    *Features* of a sentence: words times idf, n-grams times idf, and the sum of given vectors times idf; each of the
-    three has a mean squared length of one in the text, then the whole is scaled to length one.
+    *Features* of a sentence: words times idf, n-grams times idf, and the sum of given vectors. See :ref:`student`.
 
     *Size.* Time and memory grow in proportion to sentences times `n_components`; the kernel is never stored.
 
@@ -130,19 +125,13 @@ class StudentVectorizer(GivenVectors):
     True
     """
 
-    ngram_vectors_: NDArray[np.float32]
     target_mean_: NDArray[np.float32]
     components_: NDArray[np.float32]
     alpha_: float
     score_: float
 
     _learns_from = "targets"
-    norm = "l2"  # of rows; only their directions are learned
-    _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1), StrOptions({"auto"})],
-        "alpha": [Interval(Real, 0.0, _LARGEST, closed="neither"), StrOptions({"auto"})],
-        "unknown": [StrOptions({"ngrams", "zero"})],
-    }
+    _parameter_constraints: dict[str, Any] = {"n_components": [integers(1), StrOptions({"auto"})]}
 
     def __init__(
         self,
@@ -242,7 +231,9 @@ class StudentVectorizer(GivenVectors):
         rows : ndarray of shape (n_sentences, n_features_out), dtype float32
             Rows of length one, of the sentences of `X`, or of those of the parameter `corpus` if that is given.
         """
-        return self._learn(self._corpus_to_learn_from(X, groups), y)
+        left_out = self._learn(self._corpus_to_learn_from(X, groups), y, leave_out=True)
+        assert left_out is not None
+        return left_out
 
     def transform_targets(self, Y: Any) -> NDArray[np.float32]:
         """Turn the teacher's vectors into the space of the student's.
@@ -282,8 +273,8 @@ class StudentVectorizer(GivenVectors):
             )
         return (targets,)
 
-    def _learn(self, corpus: SentenceCorpus, y: Any) -> NDArray[np.float32]:
-        """Set the fitted attributes, and return the rows of the sentences as if each had been left out."""
+    def _learn(self, corpus: SentenceCorpus, y: Any, *, leave_out: bool = False) -> NDArray[np.float32] | None:
+        """Set the fitted attributes; return the rows of the sentences as if each had been left out, if wanted."""
         model = copy(self)  # the estimator itself changes only if all succeeds
         random_state = check_random_state(self.random_state)
         learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
@@ -292,38 +283,26 @@ class StudentVectorizer(GivenVectors):
         mean = targets.mean(axis=0, dtype=np.float64).astype(np.float32)
         targets -= mean
         components = _directions(targets, self.n_components)
-        words, given = with_given(corpus, self.word_vectors)
-        is_learned = np.array([word in learned for word in words], bool)
-        sentences, features, bucket_weights = features_of(corpus, words, is_learned, given)
-        alpha = None if self.alpha == "auto" else float(self.alpha)
-        with Threads(count_threads(self.n_jobs)) as threads:
-            found = fit_ridge(sentences, features, targets @ components.T, alpha, threads, random_state)
-        of_words = sentences.T @ found.dual
-        kept = np.flatnonzero(is_learned | given.any(axis=1))  # any other word is the sum of its n-grams, as if unknown
-        vectors = features.gram(of_words)[kept]
-        model._take(corpus, [words[row] for row in kept], np.ascontiguousarray(vectors, np.float32))
-        of_ngrams = bucket_weights[:, None] * (features.ngrams.T @ of_words)
-        model.ngram_vectors_ = np.ascontiguousarray(of_ngrams, np.float32)
+        sentences, features = features_of(corpus, learned, *with_given(corpus, self.word_vectors))
+        found = model._regress(sentences, features, targets @ components.T, random_state, leave_out=leave_out)
+        model._take(corpus, found.words, found.vectors)
+        model.ngram_vectors_ = found.ngram_vectors
         model.target_mean_, model.components_ = mean, components
-        model.alpha_, model.score_ = found.alpha, found.score
-        if found.score <= 0 and len(corpus) >= _LEAST_FOR_WARNING:
+        _, left_out, model.alpha_, model.score_ = found.solution
+        if model.score_ <= 0 and len(corpus) >= _LEAST_FOR_WARNING:
             warn_at_user(
                 f"{type(self).__name__} has learned nothing: for a sentence that is left out, the mean of the vectors "
                 "is as good a prediction. Are the rows of y in the order of the sentences? Else pass more sentences."
             )
         self._commit_from(model)
-        found.left_out[np.diff(sentences.indptr) == 0] = 0  # without words
-        return unit(found.left_out)
-
-    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
-        from .._encoders.character_ngrams import count_ngrams  # numba takes a while to import
-
-        return np.asarray(count_ngrams(words, NGRAMS, len(self.ngram_vectors_)) @ self.ngram_vectors_)
+        if left_out is None:
+            return None
+        left_out[np.diff(sentences.indptr) == 0] = 0  # without words
+        return unit(left_out)
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
         return super()._shapes_of_state(n_words) | {
-            "ngram_vectors_": (self.ngram_vectors_, (None, self.n_features_out_)),
-            "components_": (self.components_, (self.n_features_out_, len(self.target_mean_))),
+            "components_": (self.components_, (self.n_features_out_, len(self.target_mean_)))
         }
 
 
