@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Name -> file. The methods are loaded at first use, so that `import skembed` stays quick: files with compiled kernels
 # import numba.
 _HOMES = {
+    "AdaptedVectorizer": "_methods.adapted",
     "ApproximateIndex": "_search.approximate",
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
@@ -49,6 +50,7 @@ _HOMES = {
 _SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics"]
 
 __all__ = [
+    "AdaptedVectorizer",
     "ApproximateIndex",
     "BOWPCA",
     "CBOSVectorizer",
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer
+    from ._methods.adapted import AdaptedVectorizer as AdaptedVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cphrase import CPhraseVectorizer as CPhraseVectorizer

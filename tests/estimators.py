@@ -83,6 +83,10 @@ GIVEN = _given_vectors()
 START, VECTORS = {"init": GIVEN, "n_components": 10}, {"word_vectors": GIVEN, "n_components": 10}
 FAST = {"n_components": 8, "min_count": 1, "max_iter": 2, "subsample": 1e-2, "n_buckets": 200, "random_state": 0}
 VARIANTS = {
+    "AdaptedVectorizer": {
+        "": {"word_vectors": GIVEN},
+        "zero": {"word_vectors": GIVEN, "unknown": "zero", "window": 1, "alpha": 0.5},
+    },
     "CBOSVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.01, "unknown": "zero"},
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
@@ -274,7 +278,11 @@ COMPOSED = [
     skembed.SearchIndex,
     skembed.TextVectorizer,
 ]  # made of others, without their common options: only scikit-learn's checks
-REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}, "PretrainedVectorizer": {"model": rows_of_lengths}}
+REQUIRED = {
+    "AdaptedVectorizer": {"word_vectors": GIVEN},
+    "MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]},
+    "PretrainedVectorizer": {"model": rows_of_lengths},
+}
 
 
 def default(cls):

@@ -12,6 +12,7 @@ from .._base.text import TextEstimator
 from .._meta_estimators.hybrid import HybridVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
+from .._methods.adapted import AdaptedVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.cphrase import CPhraseVectorizer
@@ -182,6 +183,17 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
         _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
         | _for_training("directions", "scales", "unit_weights", "gate_weights"),
+    ),
+    AdaptedVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "alpha_": float,
+            "score_": float,
+            "_n_tokens": int,
+        }
     ),
     StudentVectorizer: Schema(
         _OF_TEXT
