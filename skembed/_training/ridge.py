@@ -18,7 +18,7 @@ ALPHAS = 2.0 ** np.arange(-8, 6)  # that are compared; the features of a sentenc
 _MOST_EXACT = 1_500  # sentences whose kernel is stored, to find alpha
 _WIDTH = 64  # columns that are solved at once
 _N_PROBES = 128  # random vectors that estimate the diagonal of an inverse
-_MOST_STEPS, _TOLERANCE = 300, 1e-3  # of conjugate gradients; length of what is left of a target of length one
+_MOST_STEPS, _TOLERANCE = 300, 1e-2  # of conjugate gradients; length of what is left of a target of length one
 _STEP = 10_000  # sentences at a time
 
 
