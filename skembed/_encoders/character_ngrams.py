@@ -13,6 +13,7 @@ from .._text.batches import encode_words
 # 64 bits, of which 32 are kept: numba would widen a product of 32 bits too.
 _FNV_OFFSET, _FNV_PRIME, _LOW_BITS = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
 _SIGN = np.uint64(0xFFFFFF00)
+_NO_MEAN = -1
 _BEFORE, _AFTER = np.uint8(ord("<")), np.uint8(ord(">"))
 
 
@@ -48,14 +49,25 @@ def average(
     if not has_own_row:
         out[:] = 0
     found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
-    _average(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(has_own_row), found, out)
+    _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(has_own_row), found, out)
+
+
+def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], ngrams: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32."""
+    text, ptr = encode_words(words)
+    ngrams, text, ptr = ngrams.view(), text.view(), ptr.view()
+    ngrams.flags.writeable = text.flags.writeable = ptr.flags.writeable = False  # as in `average`
+    out = np.zeros((len(words), ngrams.shape[1]), np.float32)
+    found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
+    _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(_NO_MEAN), found, out)
+    return out
 
 
 def count_ngrams(words: Sequence[str], lengths: tuple[int, int], n_buckets: int) -> csr_array:
     """Return how often each word has the n-grams that share each row, (n_words, n_buckets) float32."""
     text, ptr = encode_words(words)
     found_ptr = np.empty(len(ptr), np.int64)
-    found = np.empty(int(sum(_most(size, lengths) for size in np.diff(ptr).tolist())), np.int32)
+    found = np.empty(_most(int(ptr[-1]), lengths) + len(words) * _most(0, lengths), np.int32)
     _list_buckets(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), np.int64(n_buckets), found, found_ptr)
     found = found[: found_ptr[-1]]
     counts = csr_array((np.ones(len(found), np.float32), found, found_ptr), shape=(len(words), n_buckets))
@@ -113,14 +125,17 @@ def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_fou
 
 
 @lean_kernel
-def _average(text, ptr, shortest, longest, ngrams, n_own, found, out):
-    """Add the n-grams of each word in the order of their starts, the shorter ones first, and divide by their number."""
+def _sum(text, ptr, shortest, longest, ngrams, n_own, found, out):
+    """Add the n-grams of each word in the order of their starts, the shorter ones first, and divide by their number.
+
+    ``n_own`` is how many rows are in ``out`` already, 0 or 1; _NO_MEAN leaves the sum as it is.
+    """
     for word in range(out.shape[0]):
         n_found = _buckets_of(text, ptr[word], ptr[word + 1], shortest, longest, ngrams.shape[0], found, np.int64(0))
         for i in range(n_found):
             add_scaled(out, word, np.float32(1.0), ngrams, np.int64(found[i]))
         n_summed = n_own + n_found
-        if n_summed > 1:
+        if n_summed > 1 and n_own != _NO_MEAN:
             for c in range(out.shape[1]):
                 out[word, c] *= np.float32(1.0) / np.float32(n_summed)
 

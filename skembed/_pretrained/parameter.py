@@ -35,12 +35,11 @@ class PretrainedParameter(BaseEstimator):
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""
         bare, given = copy(self), {name: getattr(self, name) for name in self._shared if hasattr(self, name)}
-        vars(bare).update(dict.fromkeys(given))
+        for name in given:
+            setattr(bare, name, None)
         cloned = super(PretrainedParameter, bare).__sklearn_clone__()
-        models = {
-            name: clone(model) if isinstance(model, PretrainedVectorizer) else model for name, model in given.items()
-        }
-        vars(cloned).update(models)
+        for name, model in given.items():
+            setattr(cloned, name, clone(model) if isinstance(model, PretrainedVectorizer) else model)
         return cloned
 
 

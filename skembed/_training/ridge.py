@@ -95,6 +95,7 @@ def fit_ridge(
     exact = _Exact(sentences[some], features, targets[some])
     if alpha is None:
         alpha = float(ALPHAS[np.argmax([exact.score(alpha) for alpha in ALPHAS])])
+    diagonal: np.ndarray | None
     if n <= _MOST_EXACT:
         dual, diagonal = exact.solve(alpha)
     else:

@@ -89,9 +89,9 @@ class SpelledWords(GivenVectors):
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 
     def _unknown_vectors(self, words: list[str]) -> np.ndarray:
-        from .._encoders.character_ngrams import count_ngrams  # numba takes a while to import
+        from .._encoders.character_ngrams import sum_ngrams  # numba takes a while to import
 
-        return np.asarray(count_ngrams(words, _NGRAMS, len(self.ngram_vectors_)) @ self.ngram_vectors_)
+        return sum_ngrams(words, _NGRAMS, self.ngram_vectors_)
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
         return super()._shapes_of_state(n_words) | {
