@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Name -> file. The methods are loaded at first use, so that `import skembed` stays quick: files with compiled kernels
 # import numba.
 _HOMES = {
+    "AdaptedVectorizer": "_methods.adapted",
     "ApproximateIndex": "_search.approximate",
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
@@ -24,6 +25,7 @@ _HOMES = {
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
+    "StudentVectorizer": "_methods.student",
     "TargetVectorizer": "_methods.target",
     "TextVectorizer": "_meta_estimators.text_vectorizer",
     "Word2VecVectorizer": "_methods.word2vec",
@@ -42,6 +44,7 @@ _HOMES = {
 _SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "precompile", "research", "testing"]
 
 __all__ = [
+    "AdaptedVectorizer",
     "ApproximateIndex",
     "BOWPCA",
     "CBOSVectorizer",
@@ -58,6 +61,7 @@ __all__ = [
     "Sent2VecVectorizer",
     "SentenceCorpus",
     "SiameseCBOWVectorizer",
+    "StudentVectorizer",
     "TargetVectorizer",
     "TextVectorizer",
     "Word2VecVectorizer",
@@ -92,6 +96,7 @@ if TYPE_CHECKING:
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer
+    from ._methods.adapted import AdaptedVectorizer as AdaptedVectorizer
     from ._methods.bow_pca import BOWPCA as BOWPCA
     from ._methods.cbos import CBOSVectorizer as CBOSVectorizer
     from ._methods.cse import CSEVectorizer as CSEVectorizer
@@ -100,6 +105,7 @@ if TYPE_CHECKING:
     from ._methods.paraphrase import ParaphraseVectorizer as ParaphraseVectorizer
     from ._methods.sent2vec import Sent2VecVectorizer as Sent2VecVectorizer
     from ._methods.siamese_cbow import SiameseCBOWVectorizer as SiameseCBOWVectorizer
+    from ._methods.student import StudentVectorizer as StudentVectorizer
     from ._methods.target import TargetVectorizer as TargetVectorizer
     from ._methods.word2vec import Word2VecVectorizer as Word2VecVectorizer
     from ._pretrained.vectorizer import PretrainedVectorizer as PretrainedVectorizer

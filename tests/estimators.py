@@ -83,6 +83,10 @@ GIVEN = _given_vectors()
 START, VECTORS = {"init": GIVEN, "n_components": 10}, {"word_vectors": GIVEN, "n_components": 10}
 FAST = {"n_components": 8, "min_count": 1, "max_iter": 2, "subsample": 1e-2, "n_buckets": 200, "random_state": 0}
 VARIANTS = {
+    "AdaptedVectorizer": {
+        "": {"word_vectors": GIVEN},
+        "zero": {"word_vectors": GIVEN, "unknown": "zero", "window": 1, "alpha": 0.5},
+    },
     "CBOSVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.01, "unknown": "zero"},
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
@@ -172,6 +176,11 @@ VARIANTS = {
         "": {"word_components": 6, "learning_rate": 0.01},
         "combine": {"direction": "combine", "word_components": 6, "expand_with": GIVEN, "min_count": 3, "negative": 20},
     },
+    "StudentVectorizer": {
+        "": {"n_components": 4},
+        "given": {**VECTORS, "n_components": "auto", "min_count": 3, "alpha": 1},
+        "stem": {"n_components": 4, "unknown": "zero", "stemmer": stem},
+    },
     "TargetVectorizer": {
         "": {"learning_rate": 0.05},
         "given": {**START, "loss": "softmax", "weighting": "idf", "batch_size": 7},
@@ -250,7 +259,11 @@ COMPOSED = [
     skembed.SearchIndex,
     skembed.TextVectorizer,
 ]  # made of others, without their common options: only scikit-learn's checks
-REQUIRED = {"MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]}, "PretrainedVectorizer": {"model": rows_of_lengths}}
+REQUIRED = {
+    "AdaptedVectorizer": {"word_vectors": GIVEN},
+    "MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]},
+    "PretrainedVectorizer": {"model": rows_of_lengths},
+}
 
 
 def default(cls):
@@ -273,6 +286,12 @@ HASHING = [
     name
     for name, (cls, params) in _SETTINGS.items()
     if params.get("unknown", getattr(default(cls), "unknown", None)) in ("hash", "auto")
+]
+# Those that know an unknown word by its characters.
+SPELLING = [
+    name
+    for name, (cls, params) in _SETTINGS.items()
+    if params.get("unknown", getattr(default(cls), "unknown", None)) == "ngrams"
 ]
 SPARSE = [
     name

@@ -1,14 +1,19 @@
 """Words as means of the vectors of their character n-grams, which share rows by hashing, as fastText computes them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE, LEAN, lean_kernel
 from .._compiled.rows import add_scaled
+from .._text.batches import encode_words
 
 # 64 bits, of which 32 are kept: numba would widen a product of 32 bits too.
 _FNV_OFFSET, _FNV_PRIME, _LOW_BITS = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
 _SIGN = np.uint64(0xFFFFFF00)
+_NO_MEAN = -1
 _BEFORE, _AFTER = np.uint8(ord("<")), np.uint8(ord(">"))
 
 
@@ -43,7 +48,36 @@ def average(
     ngrams.flags.writeable = text.flags.writeable = ptr.flags.writeable = False  # so that numba compiles once
     if not has_own_row:
         out[:] = 0
-    _average(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(has_own_row), out)
+    found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
+    _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(has_own_row), found, out)
+
+
+def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], ngrams: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32."""
+    text, ptr = encode_words(words)
+    ngrams, text, ptr = ngrams.view(), text.view(), ptr.view()
+    ngrams.flags.writeable = text.flags.writeable = ptr.flags.writeable = False  # as in `average`
+    out = np.zeros((len(words), ngrams.shape[1]), np.float32)
+    found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
+    _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(_NO_MEAN), found, out)
+    return out
+
+
+def count_ngrams(words: Sequence[str], lengths: tuple[int, int], n_buckets: int) -> csr_array:
+    """Return how often each word has the n-grams that share each row, (n_words, n_buckets) float32."""
+    text, ptr = encode_words(words)
+    found_ptr = np.empty(len(ptr), np.int64)
+    found = np.empty(_most(int(ptr[-1]), lengths) + len(words) * _most(0, lengths), np.int32)
+    _list_buckets(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), np.int64(n_buckets), found, found_ptr)
+    found = found[: found_ptr[-1]]
+    counts = csr_array((np.ones(len(found), np.float32), found, found_ptr), shape=(len(words), n_buckets))
+    counts.sum_duplicates()
+    return counts
+
+
+def _most(n_bytes: int, lengths: tuple[int, int]) -> int:
+    """The most n-grams that a word of so many bytes may have."""
+    return (int(n_bytes) + 2) * max(0, lengths[1] - max(lengths[0], 1) + 1)
 
 
 @njit(**INLINE)
@@ -62,30 +96,55 @@ def _begins(byte):
     return (byte & np.uint8(0xC0)) != np.uint8(0x80)
 
 
+@njit(**LEAN)
+def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_found):
+    """Write the rows of the n-grams of a word, in the order of their starts, the shorter ones first; returns the end.
+
+    ``found`` int32 has room for all of them from ``first_found`` on.
+    """
+    n_bytes = end - start + 2
+    n_found = first_found
+    for first in range(n_bytes if end > start else 0):
+        if not _begins(_byte(text, start, end, first)):
+            continue
+        hashed, at, n_characters = _FNV_OFFSET, first, np.int64(0)
+        while at < n_bytes and n_characters < longest:
+            more = True
+            while more:  # the bytes of a character
+                # Bytes from 128 on are extended by their sign.
+                byte = np.uint64(_byte(text, start, end, at))
+                hashed = ((hashed ^ (byte | _SIGN * (byte >> np.uint64(7)))) * _FNV_PRIME) & _LOW_BITS
+                at += 1
+                more = at < n_bytes and not _begins(_byte(text, start, end, at))
+            n_characters += 1
+            is_mark = n_characters == 1 and (first == 0 or at == n_bytes)
+            if n_characters >= shortest and not is_mark:
+                found[n_found] = np.int32(hashed % np.uint64(n_buckets))
+                n_found += 1
+    return n_found
+
+
 @lean_kernel
-def _average(text, ptr, shortest, longest, ngrams, n_own, out):
-    """Add the n-grams of each word in the order of their starts, the shorter ones first, and divide by their number."""
+def _sum(text, ptr, shortest, longest, ngrams, n_own, found, out):
+    """Add the n-grams of each word in the order of their starts, the shorter ones first, and divide by their number.
+
+    ``n_own`` is how many rows are in ``out`` already, 0 or 1; _NO_MEAN leaves the sum as it is.
+    """
     for word in range(out.shape[0]):
-        start, end = ptr[word], ptr[word + 1]
-        n_bytes = end - start + 2
-        n_summed = np.int64(n_own)
-        for first in range(n_bytes if end > start else 0):
-            if not _begins(_byte(text, start, end, first)):
-                continue
-            hashed, at, n_characters = _FNV_OFFSET, first, np.int64(0)
-            while at < n_bytes and n_characters < longest:
-                more = True
-                while more:  # the bytes of a character
-                    # Bytes from 128 on are extended by their sign.
-                    byte = np.uint64(_byte(text, start, end, at))
-                    hashed = ((hashed ^ (byte | _SIGN * (byte >> np.uint64(7)))) * _FNV_PRIME) & _LOW_BITS
-                    at += 1
-                    more = at < n_bytes and not _begins(_byte(text, start, end, at))
-                n_characters += 1
-                is_mark = n_characters == 1 and (first == 0 or at == n_bytes)
-                if n_characters >= shortest and not is_mark:
-                    add_scaled(out, word, np.float32(1.0), ngrams, np.int64(hashed % np.uint64(ngrams.shape[0])))
-                    n_summed += 1
-        if n_summed > 1:
+        n_found = _buckets_of(text, ptr[word], ptr[word + 1], shortest, longest, ngrams.shape[0], found, np.int64(0))
+        for i in range(n_found):
+            add_scaled(out, word, np.float32(1.0), ngrams, np.int64(found[i]))
+        n_summed = n_own + n_found
+        if n_summed > 1 and n_own != _NO_MEAN:
             for c in range(out.shape[1]):
                 out[word, c] *= np.float32(1.0) / np.float32(n_summed)
+
+
+@lean_kernel
+def _list_buckets(text, ptr, shortest, longest, n_buckets, found, found_ptr):
+    """Write the rows of the n-grams of all words one after another, and where those of each word begin."""
+    n_found = np.int64(0)
+    for word in range(ptr.shape[0] - 1):
+        found_ptr[word] = n_found
+        n_found = _buckets_of(text, ptr[word], ptr[word + 1], shortest, longest, n_buckets, found, n_found)
+    found_ptr[ptr.shape[0] - 1] = n_found

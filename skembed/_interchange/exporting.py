@@ -15,9 +15,10 @@ from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._corpus.folders import FolderKind, new_folder
 from .._text.character_ngrams import CharacterNgrams
-from .._text.piece_tokenizer import MARKED_WORDS, lower_each
+from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
+from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .static_folders import CONFIG, MODULES, TOKENIZER, VECTORS, read_static_folder
@@ -48,7 +49,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator whose sentence is a weighted sum or mean of word vectors, with ``unknown="zero"``.
+        A fitted estimator whose sentence is a weighted sum or mean of word vectors, with ``unknown="zero"``. One that
+        has learned on from an imported model keeps the tokenizer of that, with its pieces of words.
     path : str or path-like
         Name of the folder. A model that was exported there before is replaced.
 
@@ -101,21 +103,23 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     (5, True)
     """
     check_is_fitted(estimator)
-    pattern = _pattern_of(estimator)
-    words, vectors, n_left_out = _words_and_vectors(estimator)
-    unknown = "[UNK]"
-    while unknown in estimator.vocabulary_:
-        unknown += "_"
+    _check_expressible(estimator)
+    if isinstance(estimator._tokenizer.analyzer, PieceTokenizer):
+        tokenizer, words, vectors = _with_pieces(estimator, estimator._tokenizer.analyzer)
+        n_left_out = 0
+    else:
+        words, vectors, n_left_out = _words_and_vectors(estimator)
+        tokenizer = _tokenizer_of(estimator, words)
     with new_folder(path, _FOLDER) as folder:
-        _write_files(folder, [unknown, *words], vectors, pattern, _normalizers(estimator._tokenizer))
+        _write_files(folder, tokenizer, vectors)
         smallest = _smallest_cosine(estimator, folder, words)
         card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
         (folder / _CARD).write_text(card, encoding="utf-8")
     return {"words": len(words), "left_out": n_left_out, "smallest_cosine": smallest}
 
 
-def _pattern_of(estimator: Any) -> str:
-    """Return the pattern of words in the other programs' syntax, or raise an error that says what they cannot do."""
+def _check_expressible(estimator: Any) -> None:
+    """Raise an error that says what the other programs cannot do."""
     name = type(estimator).__name__
     if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
         raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
@@ -128,7 +132,9 @@ def _pattern_of(estimator: Any) -> str:
         f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (
             unknown != "zero"
         ),
-        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not reads_strings(tokenizer.analyzer),
+        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (
+            reads_strings(tokenizer.analyzer) or isinstance(tokenizer.analyzer, PieceTokenizer)
+        ),
         f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": isinstance(
             tokenizer.analyzer, CharacterNgrams
         ),
@@ -140,7 +146,20 @@ def _pattern_of(estimator: Any) -> str:
     for fault, is_there in faults.items():
         if is_there:
             raise ValueError(f"The folder cannot express {name} with {fault}.")
-    return _PATTERNS[tokenizer.token_pattern]
+
+
+def _with_pieces(estimator: Any, pieces: PieceTokenizer) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    """The tokenizer that the model was imported with, its tokens, and a weighted vector of each."""
+    if estimator.vocabulary_.get(pieces.unknown) is not None:
+        raise ValueError(
+            f"The folder cannot express {type(estimator).__name__} with a vector of unknown pieces, "
+            f"{pieces.unknown!r}: model2vec leaves them out."
+        )
+    rows = np.array([estimator.vocabulary_.get(token, -1) for token in pieces.tokens])
+    vectors = np.zeros((len(rows), estimator.n_features_out_), np.float32)
+    known = rows >= 0
+    vectors[known] = estimator._summed_vectors[rows[known]] * estimator.word_weights_[rows[known], None]
+    return parse_json(pieces.text) | {"truncation": None, "padding": None}, pieces.tokens, vectors
 
 
 def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
@@ -196,25 +215,33 @@ def _is_utf8(word: str) -> bool:
     return True
 
 
-def _write_files(
-    folder: Path, tokens: list[str], vectors: np.ndarray, pattern: str, normalizers: list[dict[str, Any]]
-) -> None:
+def _tokenizer_of(estimator: Any, words: list[str]) -> dict[str, Any]:
+    """How the other programs find these words; the unknown token comes first."""
+    unknown = "[UNK]"
+    while unknown in estimator.vocabulary_:
+        unknown += "_"
+    normalizers = _normalizers(estimator._tokenizer)
+    pattern = _PATTERNS[estimator._tokenizer.token_pattern]
+    vocabulary = {token: index for index, token in enumerate([unknown, *words])}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
+        "post_processor": None,
+        "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": unknown},
+    }
+
+
+def _write_files(folder: Path, tokenizer: dict[str, Any], vectors: np.ndarray) -> None:
     from safetensors.numpy import save_file
 
     save_file({"embeddings": vectors}, folder / VECTORS)
-    vocabulary = {token: index for index, token in enumerate(tokens)}
     contents: dict[str, Any] = {
-        TOKENIZER: {
-            "version": "1.0",
-            "truncation": None,
-            "padding": None,
-            "added_tokens": [],
-            "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
-            "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
-            "post_processor": None,
-            "decoder": None,
-            "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": tokens[0]},
-        },
+        TOKENIZER: tokenizer,
         CONFIG: {"model_type": "model2vec", "normalize": True, "max_length": None, "embedding_dtype": "float32"},
         MODULES: [
             {"idx": 0, "name": "0", "path": ".", "type": f"{_TYPES}StaticEmbedding"},

@@ -11,8 +11,10 @@ from .._word_vectors.fasttext import is_binary_model, open_binary_model
 def import_model(path: PathLike) -> Any:
     r"""Open a model of another program as a fitted estimator.
 
-    It transforms as the other program does, and does not learn on: a new `fit` or `partial_fit` is another model. What
-    a file is is recognised from its content. No code of a file runs, and all sizes are checked before memory is used.
+    It transforms as the other program does, and does not learn on itself: a new `fit` or `partial_fit` is another
+    model. Give it to an estimator that learns, ``CBOSVectorizer(init=model)``, which goes on from its vectors, of words
+    or of pieces of words. What a file is is recognised from its content. No code of a file runs, and all sizes are
+    checked before memory is used.
 
     Parameters
     ----------

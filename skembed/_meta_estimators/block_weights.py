@@ -23,6 +23,7 @@ _KINDS = {
     "characters_lsa": "topics of characters",
     "halves": "learned from halves of texts",
     "pretrained": "rows of your model",
+    "student": "a student of your model",
 }
 
 
@@ -62,7 +63,7 @@ class BlockWeights(dict[str, float]):
             lines = ["Fixed, because no two labels differ."]
         for name, weight in self.items():
             kind = _KINDS.get(name, "built in")
-            if name in self.given and name != "pretrained":
+            if name in self.given and name not in ("pretrained", "student"):
                 kind = "a transformer of yours"
             share = f"{100 * weight:.2g} % of a row" if weight else "left out: its columns are zero"
             lines.append(f'The block "{name}" ({kind}) is {share}.')

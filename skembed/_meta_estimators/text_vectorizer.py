@@ -30,9 +30,10 @@ from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
-from .pretrained_weight import with_pretrained
+from .model_weights import with_models
 from .projections import fit_projection
 from .related_text import warn_of_unrelated
+from .student_block import STUDENT, fit_student
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, neighbours_of
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
@@ -62,6 +63,12 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         A model that somebody else has trained: its rows are one more block, "pretrained". The path of a folder, an
         object with `encode` or `transform`, a function from texts to rows, or a mapping of text to row: see
         :class:`PretrainedVectorizer`, which sets batches and a cache. `clone` does not copy it.
+    teacher : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+        A large model, in any of these forms, that embeds own texts during `fit`, once. A :class:`StudentVectorizer`
+        learns their rows, and gives the block "student"; the model is not needed afterwards. A mapping may have the
+        rows of some texts only.
+    n_teacher : int or None, default=5000
+        The most texts that the teacher embeds, drawn at random from `X` and `corpus`. None means all.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     n_jobs : int or None, default=None
@@ -104,8 +111,11 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     proportion to their number. A transformer in `blocks` weighs as a sparse block if its rows are sparse or it replaces
     a sparse one, otherwise as a dense one.
 
-    *A pretrained model* weighs as much as all other blocks together, unless one of ten ratios, from 1/32 to 16, is
-    better by more than a standard error of the squared errors of the same ridge regression.
+    *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
+    ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
+
+    *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
+    teacher has embedded gets the row as if it had been left out.
 
     *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
     "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
@@ -147,6 +157,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
         "blocks": [dict, None],
         "pretrained": "no_validation",  # `fit` says what it may be
+        "teacher": "no_validation",  # as the one before
+        "n_teacher": [integers(10), None],
         "missing": [StrOptions({"error", "empty"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -159,6 +171,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         corpus: Any = None,
         blocks: dict[str, Any] | None = None,
         pretrained: Any = None,
+        teacher: Any = None,
+        n_teacher: int | None = 5000,
         missing: str = "error",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -167,6 +181,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self.corpus = corpus
         self.blocks = blocks
         self.pretrained = pretrained
+        self.teacher = teacher
+        self.n_teacher = n_teacher
         self.missing = missing
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -287,6 +303,12 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         )
         seed = int(random_state.randint(2**31 - 1)) if transformers else 0
         given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
+        if self.teacher is not None:
+            if STUDENT in given:
+                raise ValueError(f"{STUDENT!r} is the block that learns from the teacher. Give yours another name.")
+            given[STUDENT], rows[STUDENT] = fit_student(
+                self.teacher, own, len(texts), self.n_teacher, self.n_jobs, int(random_state.randint(2**31 - 1))
+            )
         rows |= built_in.rows(texts)
         if not rows:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
@@ -299,9 +321,10 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
         known = {name: rows[name][labelled] for name in self.blocks_}
-        weights = find_weights({name: known[name] for name in known if name != PRETRAINED}, targets, sparse)
-        if PRETRAINED in known:
-            weights = with_pretrained(weights, known, targets)
+        models = [name for name in (PRETRAINED, STUDENT) if name in known]
+        weights = find_weights({name: known[name] for name in known if name not in models}, targets, sparse)
+        if models:
+            weights = with_models(weights, known, targets, models)
         self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
         found = side_by_side(rows, self.block_weights_)
         self._projection = self._project(corpus, found, random_state)

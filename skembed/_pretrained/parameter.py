@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator, clone
 from .vectorizer import PretrainedVectorizer
 
 PRETRAINED = "pretrained"  # the parameter, and the block of its rows
+TEACHER = "teacher"
 
 
 class PretrainedParameter(BaseEstimator):
-    """Adds the parameter `pretrained` to an estimator: clones share it."""
+    """Adds the parameter `pretrained` to an estimator: clones share it, and a `teacher` if there is that parameter."""
 
     pretrained: Any
+    _shared = (PRETRAINED, TEACHER)
 
     def _supplier(self) -> PretrainedVectorizer | None:
         """What gives rows, fitted; None if no model is given."""
@@ -32,11 +34,12 @@ class PretrainedParameter(BaseEstimator):
 
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""
-        bare = copy(self)
-        bare.pretrained = None
+        bare, given = copy(self), {name: getattr(self, name) for name in self._shared if hasattr(self, name)}
+        for name in given:
+            setattr(bare, name, None)
         cloned = super(PretrainedParameter, bare).__sklearn_clone__()
-        given = getattr(self, "pretrained", None)
-        cloned.pretrained = clone(given) if isinstance(given, PretrainedVectorizer) else given
+        for name, model in given.items():
+            setattr(cloned, name, clone(model) if isinstance(model, PretrainedVectorizer) else model)
         return cloned
 
 

@@ -13,9 +13,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from .._meta_estimators.block_weights import BlockWeights
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import GivenBlock, check_blocks
+from .._meta_estimators.student_block import STUDENT
 from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks, count_words, tfidf_of_words
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
+from .._methods.student import StudentVectorizer
 from .._pretrained.parameter import PRETRAINED
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._text.batches import encode_words
@@ -28,7 +30,7 @@ from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
-_ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained"}
+_ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
 
@@ -37,7 +39,7 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
     """Return what is saved of a TextVectorizer; its learned block is saved for inference only."""
     _, of_next_fit = check_blocks(estimator.blocks)
     fitted = dict(estimator._given)
-    pretrained = fitted.pop(PRETRAINED, None)
+    pretrained, student = fitted.pop(PRETRAINED, None), fitted.pop(STUDENT, None)
     if given := {**of_next_fit, **fitted}:
         name = next(iter(given))
         raise TypeError(
@@ -65,19 +67,22 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
             arrays[f"{name}.components"] = half if (half == components).all() else components
             arrays |= {f"{name}.{key}": getattr(projection, key) for key in _OF_DIRECTIONS}
             axes[f"{name}.components"] = 0
-    halves = None
-    if learner := built_in.blocks.get(_HALVES):
-        learner = copy(learner)
-        learner.random_state = None
-        inner = describe_model(learner, inference_only=True)
-        arrays |= {f"{_HALVES}.{key}": array for key, array in inner.arrays.items()}
-        axes |= {f"{_HALVES}.{key}": axis for key, axis in inner.axes.items()}
-        halves, left_out = {"model": inner.entries}, inner.left_out
+    learners = {_HALVES: built_in.blocks.get(_HALVES), STUDENT: student and student.transformer}
+    learned: dict[str, Any] = dict.fromkeys(learners)
+    for name, learner in learners.items():
+        if learner is not None:
+            learner = copy(learner)
+            learner.random_state = None
+            inner = describe_model(learner, inference_only=True)
+            arrays |= {f"{name}.{key}": array for key, array in inner.arrays.items()}
+            axes |= {f"{name}.{key}": axis for key, axis in inner.axes.items()}
+            learned[name] = {"model": inner.entries}
+            left_out += inner.left_out
     of_model = None
     if pretrained is not None:
         of_model, arrays[f"{PRETRAINED}.probes"] = saved_identity(pretrained.transformer)
     params = estimator.get_params(deep=False)
-    params |= {"corpus": None, "pretrained": saved_parameter(params["pretrained"])}
+    params |= {"corpus": None, "teacher": None, "pretrained": saved_parameter(params["pretrained"])}
     entries = {
         "class": type(estimator).__name__,
         "inference_only": bool(inference_only),
@@ -88,8 +93,8 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
             "n_labelled": estimator.block_weights_.n_labelled,
             "n_texts": built_in.n_texts,
             "tfidf": tfidf,
-            "halves": halves,
             "pretrained": of_model,
+            **learned,
         },
     }
     return Description(entries, arrays, axes, left_out)
@@ -110,11 +115,12 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pret
         if type(attributes[name]) is not int or attributes[name] < least:
             raise ValueError(f"{name} is {brief(attributes[name])}.")
     weights = _weights_of(attributes["block_weights_"], attributes["n_labelled"])
-    needed = {SOURCES.get(name, name) for name in weights if name not in (_HALVES, PRETRAINED)}
+    needed = {SOURCES.get(name, name) for name in weights if name not in (_HALVES, PRETRAINED, STUDENT)}
     if needed != set(attributes["tfidf"]):
         raise ValueError(f"there is tf-idf of {brief(list(attributes['tfidf']))}, expected {brief(sorted(needed))}.")
-    if (_HALVES in weights) != (attributes["halves"] is not None):
-        raise ValueError(f"the block {_HALVES!r} and its weight must be there together.")
+    for name in (_HALVES, STUDENT):
+        if (name in weights) != (attributes[name] is not None):
+            raise ValueError(f"the block {name!r} and its weight must be there together.")
     parts = _parts_of(arrays)
     tfidf: dict[str, Any] = {}
     for name in needed:
@@ -127,14 +133,19 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pret
     given = _given_of(attributes["pretrained"], parts, model, pretrained)
     if (PRETRAINED in weights) != (PRETRAINED in given):
         raise ValueError("the pretrained model and its weight must be there together.")
+    if STUDENT in weights:
+        student = _learner_of(STUDENT, StudentVectorizer, attributes[STUDENT], parts.pop(STUDENT, {}))
+        given[STUDENT] = GivenBlock(STUDENT, student, student.n_features_out_)
     blocks: dict[str, Any] = {}
     for name in weights:
         if name in given:
             continue
         if name in SOURCES:
             blocks[name] = _directions_of(name, parts.pop(name, {}), widths[SOURCES[name]])
+        elif name in tfidf:
+            blocks[name] = tfidf[name]
         else:
-            blocks[name] = tfidf[name] if name in tfidf else _learner_of(attributes["halves"], parts.pop(name, {}))
+            blocks[name] = _learner_of(name, ParaphraseVectorizer, attributes[name], parts.pop(name, {}))
     n_columns = sum(_n_columns(block) for block in blocks.values()) + sum(block.n_columns for block in given.values())
     projection = _directions_of(_OUTPUT, parts.pop(_OUTPUT), n_columns) if _OUTPUT in parts else None
     if parts:
@@ -177,7 +188,7 @@ def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarra
 
 def _weights_of(value: Any, n_labelled: int) -> BlockWeights:
     weights = from_json(value, {})
-    names = [name for name in (*NAMES, PRETRAINED) if name in weights] if isinstance(weights, dict) else []
+    names = [name for name in (*NAMES, PRETRAINED, STUDENT) if name in weights] if isinstance(weights, dict) else []
     is_sound = names and names == list(weights)
     is_sound = is_sound and all(type(weight) is float and 0 <= weight <= 1 for weight in weights.values())
     if not is_sound or abs(sum(weights.values()) - 1) > 1e-6:
@@ -233,12 +244,12 @@ def _directions_of(name: str, parts: dict[str, np.ndarray], n_columns: int) -> T
     return projection
 
 
-def _learner_of(value: Any, arrays: dict[str, np.ndarray]) -> ParaphraseVectorizer:
-    entries = inner_entries(value, _HALVES)
-    if entries["class"] != ParaphraseVectorizer.__name__:
-        raise ValueError(f"the block {_HALVES!r} is a {brief(entries['class'])}.")
-    learner: ParaphraseVectorizer = model_of(entries | {"inference_only": True}, arrays, WORD)
-    return learner
+def _learner_of(name: str, kind: type, value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """The learned model of a block."""
+    entries = inner_entries(value, name)
+    if entries["class"] != kind.__name__:
+        raise ValueError(f"the block {name!r} is a {brief(entries['class'])}.")
+    return model_of(entries | {"inference_only": True}, arrays, WORD if name == _HALVES else None)
 
 
 def _n_columns(block: Any) -> int:

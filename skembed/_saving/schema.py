@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from .._base.text import TextEstimator
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._meta_estimators.meta_embedding import MetaEmbeddingVectorizer
+from .._methods.adapted import AdaptedVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._methods.cbos import CBOSVectorizer
 from .._methods.cse import CSEVectorizer
@@ -19,6 +20,7 @@ from .._methods.paragraph import ParagraphVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._methods.siamese_cbow import SiameseCBOWVectorizer
+from .._methods.student import StudentVectorizer
 from .._methods.target import TargetVectorizer
 from .._methods.word2vec import Word2VecVectorizer
 from ..research._cphrase import CPhraseVectorizer
@@ -180,6 +182,30 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
         _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
         | _for_training("directions", "scales", "unit_weights", "gate_weights"),
+    ),
+    AdaptedVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "alpha_": float,
+            "score_": float,
+            "_n_tokens": int,
+        }
+    ),
+    StudentVectorizer: Schema(
+        _OF_TEXT
+        | _OF_POOLED
+        | {
+            "word_vectors_": _WORDS,
+            "ngram_vectors_": Array(("buckets", "columns")),
+            "target_mean_": Array(("targets",)),
+            "components_": Array(("columns", "targets")),
+            "alpha_": float,
+            "score_": float,
+            "_n_tokens": int,
+        }
     ),
     MetaEmbeddingVectorizer: Schema(_OF_TEXT | _OF_POOLED | {"word_vectors_": _WORDS, "_n_tokens": int}),
     MeanEmbeddingVectorizer: Schema(

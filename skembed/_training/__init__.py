@@ -18,6 +18,7 @@ __all__ = [
     "passes",
     "plan",
     "progress",
+    "ridge",
     "sentence_blocks",
     "spare_arrays",
     "stopping",

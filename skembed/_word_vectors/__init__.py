@@ -14,5 +14,6 @@ __all__ = [
     "processed",
     "read",
     "sources",
+    "spelled_words",
     "start",
 ]

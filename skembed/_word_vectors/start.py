@@ -106,7 +106,8 @@ class StartsFromInit(TrainedVectorizer):
         start = read_start(self.init)
         check_given(corpus, start.words, "init")
         warn_of_another_length(self, self._option_of_length, start.vectors.shape[1], "init")
-        known = set(start.words)
+        # What stands for a piece of text that the tokenizer of another program does not know is no word to learn.
+        known = {*start.words, getattr(corpus.tokenizer.analyzer, "unknown", None)}
         words = start.words + [word for word in fitted["vocabulary_"] if word not in known]
         return (
             fitted

@@ -17,6 +17,7 @@ from estimators import (
     NAMES,
     OTHER_TEXT,
     SPARSE,
+    SPELLING,
     SUPERVISED,
     TEXT,
     TRAINED,
@@ -209,7 +210,7 @@ def test_nothing_known_is_a_row_of_zeros(name):
     X = ["", "?! ...", "qqq zzz", "  \n\t"]
     rows = dense(fitted(name).transform(X))
     for sentence, row in zip(X, rows):
-        assert row.any() == (name in HASHING and "qqq" in sentence), sentence
+        assert row.any() == (name in [*HASHING, *SPELLING] and "qqq" in sentence), sentence
     assert not np.signbit(rows[0]).any()
 
 

@@ -33,7 +33,12 @@ from skembed import SentenceCorpus
 every = pytest.mark.parametrize("name", NAMES)
 every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
 every_that_counts = pytest.mark.parametrize(
-    "name", [cls.__name__ for cls in CLASSES if "min_count" in make(cls.__name__).get_params()]
+    "name",  # without one that keeps all words of a model
+    [
+        cls.__name__
+        for cls in CLASSES
+        if "min_count" in make(cls.__name__).get_params() and cls.__name__ != "AdaptedVectorizer"
+    ],
 )
 LEARNING = [
     (cls.__name__, name) for cls in CLASSES for name in ("fit", "partial_fit", "fit_transform") if hasattr(cls, name)

@@ -188,7 +188,8 @@ def test_cross_validation_learns_from_the_corpus(name):
 def test_grid_search_in_two_processes(name, tmp_path):
     corpus().save(tmp_path / "corpus")
     on_disk = SentenceCorpus.load(tmp_path / "corpus")
-    grid = {"emb__n_components": [4, 8], "emb__corpus": [on_disk, corpus()]}
+    option = "n_components" if "n_components" in make(name).get_params() else "min_count"
+    grid = {f"emb__{option}": [3, 4], "emb__corpus": [on_disk, corpus()]}
     pipeline = Pipeline([("emb", make(name)), ("svm", LinearSVC(random_state=0))])
     searches = [
         GridSearchCV(pipeline, grid, cv=2, n_jobs=n_jobs, error_score="raise").fit(TEXT, TOPICS) for n_jobs in (1, 2)

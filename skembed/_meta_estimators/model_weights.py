@@ -1,4 +1,4 @@
-"""What the rows of a pretrained model weigh beside all other blocks of TextVectorizer together."""
+"""What the rows of a pretrained model and of a student weigh beside all other blocks of TextVectorizer together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .._pretrained.parameter import PRETRAINED
 from .block_weights import ALPHA, kernel_of, tell_apart
 
 _RATIOS = 2.0 ** np.arange(-5, 5)  # of its weight to that of all others together
@@ -15,26 +14,30 @@ _RATIOS = 2.0 ** np.arange(-5, 5)  # of its weight to that of all others togethe
 _USUAL = 1.0
 
 
-def with_pretrained(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray) -> dict[str, float]:
+def with_models(
+    weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray, models: list[str]
+) -> dict[str, float]:
     """Weights that sum to one, of all blocks in `rows`; `weights` are those of the others among themselves.
 
-    By squared error of the leave-one-out predictions of ridge regression.
+    The blocks of models weigh the same among themselves; together, by squared error of the leave-one-out predictions of
+    ridge regression.
     """
     ratio = _USUAL
     if tell_apart(targets) and len(targets) > 2:
-        ratio = _ratio_of(weights, rows, targets)
-    return {other: weight / (1 + ratio) for other, weight in weights.items()} | {PRETRAINED: ratio / (1 + ratio)}
+        ratio = _ratio_of(weights, rows, targets, models)
+    others = {other: weight / (1 + ratio) for other, weight in weights.items()}
+    return others | dict.fromkeys(models, ratio / (1 + ratio) / len(models))
 
 
-def _ratio_of(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray) -> float:
+def _ratio_of(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray, models: list[str]) -> float:
     columns = targets if targets.ndim == 2 else (targets[:, None] == np.unique(targets)).astype(np.float64)
     scales = columns.std(axis=0)
     centred = (columns - columns.mean(axis=0)) / np.where(scales > 0, scales, 1)
     others = sum(weight * kernel_of(rows[other]) for other, weight in weights.items() if weight)
-    its = kernel_of(rows[PRETRAINED])
+    of_models = sum(kernel_of(rows[name]) for name in models) / len(models)
     losses = []
     for ratio in _RATIOS:
-        kernel = (others + ratio * its) / (1 + ratio) + 1 + ALPHA * np.eye(len(centred))
+        kernel = (others + ratio * of_models) / (1 + ratio) + 1 + ALPHA * np.eye(len(centred))
         inverse = np.linalg.inv(kernel)
         losses.append(((inverse @ centred / np.diag(inverse)[:, None]) ** 2).sum(axis=1))
     excess = np.array(losses)

@@ -1,0 +1,258 @@
+"""Static vectors adapted to own text: what stands around a sentence is what its vector should say."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.utils import check_random_state
+
+from .._base.scikit_learn import fit_context
+from .._corpus.corpus import SentenceCorpus
+from .._validation.limits import integers
+from .._validation.messages import warn_at_user
+from .._validation.targets import check_length, split_labels
+from .._word_vectors.spelled_words import SpelledWords, features_of, unit, with_given
+
+_LEAST = 10  # sentences with another one beside them
+
+
+class AdaptedVectorizer(SpelledWords):
+    """Vectors of words by another model, adapted to own text in reading order or with labels.
+
+    A static model, such as one of model2vec, knows little of the words of a field and not which ones matter there. This
+    adds to each word a vector that is learned from own text: so that a sentence predicts what the model says of the
+    sentences around it, or of those of its class. The sum is again one vector a word.
+
+    Read more in the :ref:`User Guide <adapted>`.
+
+    Parameters
+    ----------
+    word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors or path
+        The model: a fitted estimator of this package, such as :func:`import_model` returns, or words and vectors in any
+        form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text, whatever its
+        tokenizer makes of them. Words that the text lacks are kept. Clones share it.
+    window : int, default=3
+        How many sentences before and after a sentence, of the same document, are around it.
+    alpha : float or "auto", default="auto"
+        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
+        left out, on at most 1,500 sentences.
+    unknown : {"ngrams", "zero"}, default="ngrams"
+        What becomes of a word that neither the text nor the model has: the sum of its n-grams of characters, or
+        nothing.
+    min_count : int, default=1
+        Words that occur less often, and that the model has not, have n-grams only.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words, and those of the model.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
+        item of `X` and returns its words; the next three options are then not used.
+    token_pattern : str or None, default=None
+        Regular expression of a word; None finds the words of any script, see :ref:`words`.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, instead of the `X` given to `fit`.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sentences on which "auto" compares.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The words of the text, then those of the model alone, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
+        Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
+        The rows that the n-grams of two to five characters share.
+    alpha_ : float
+        The penalty.
+    score_ : float
+        Part of the variance of what stands around a sentence that predictions for sentences left out explain, on at
+        most 1,500 sentences; 1 is best.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text; 0 for a word that only the model has.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Ones: weights are in the vectors.
+    coverage_ : float
+        Fraction of the words of that text that are in the vocabulary.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    StudentVectorizer : Learns from the vectors of a model for the same sentences.
+    CBOSVectorizer : Goes on from a model by gradient descent, ``init=model``.
+    export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
+
+    Notes
+    -----
+    The regression is that of :class:`StudentVectorizer`, with the vectors of the model among the features of a word. So
+    what own text says about a word is shared with words that are spelled alike, and with those of like vectors.
+
+    Examples
+    --------
+    >>> from skembed import AdaptedVectorizer
+    >>> model = {"cat": [1.0, 0.1], "pet": [0.9, 0.2], "share": [0.1, 1.0], "fund": [0.2, 0.9]}
+    >>> text = ["A cat.", "A zeugling is a pet.", "Zeuglings!", "", "A fund.", "Its volks are up."]
+    >>> documents = [0, 0, 0, 1, 1, 1]
+    >>> emb = AdaptedVectorizer(model, random_state=0).fit(text * 5, groups=documents * 5)
+    >>> emb.similarity("zeugling", "cat") > emb.similarity("zeugling", "fund")
+    True
+    """
+
+    alpha_: float
+    score_: float
+
+    _parameter_constraints: dict[str, Any] = {"window": [integers(1)]}
+
+    def __init__(
+        self,
+        word_vectors: Any,
+        *,
+        window: int = 3,
+        alpha: float | str = "auto",
+        unknown: str = "ngrams",
+        min_count: int = 1,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str | None = None,
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        missing: str = "error",
+        corpus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.word_vectors = word_vectors
+        self.window = window
+        self.alpha = alpha
+        self.unknown = unknown
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.missing = missing
+        self.corpus = corpus
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn from sentences in reading order, or with labels.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
+        y : array-like of shape (n_sentences,), default=None
+            Classes; None, NaN or -1 for a sentence without one. Then the other sentences of its class are what stands
+            around a sentence. Not used where there are `groups` or a `corpus`: then the order counts.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence. None means that all are of one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If word vectors cannot be read from the model, or a sentence is not a string.
+        ValueError
+            If no word of the text has a vector, or fewer than ten sentences have another one around them.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than a third of the words of the text have a vector, or the sentences around a sentence have
+            nothing to do with it, as in text that is in no order.
+        """
+        corpus = self._corpus_to_learn_from(X, groups)
+        model = copy(self)  # the estimator itself changes only if all succeeds
+        learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
+        words, given = with_given(corpus, self.word_vectors)
+        if not given.shape[1]:
+            raise TypeError("word_vectors is None. Pass the model to adapt: a fitted estimator, or words and vectors.")
+        sentences, features = features_of(corpus, learned, words, given)
+        rows = unit(sentences @ given)
+        rows -= rows.mean(axis=0)
+        by_class = y is not None and groups is None and corpus is not self.corpus and not isinstance(X, SentenceCorpus)
+        around = _of_class(rows, y) if by_class else _in_order(rows, corpus.doc_of(), self.window)
+        chosen = np.flatnonzero(around.any(axis=1) & (np.diff(sentences.indptr) > 0))
+        if len(chosen) < _LEAST:
+            raise ValueError(
+                f"{len(chosen)} sentences have another one around them, of the same document or class; at least "
+                f"{_LEAST} are needed. Pass more text, in reading order, or the documents as groups."
+            )
+        targets = unit(around[chosen])
+        targets -= targets.mean(axis=0)
+        found = model._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
+        vectors, scale = _joined(found.words, found.vectors, words, given, sentences)
+        model._take(corpus, found.words, vectors)
+        model.ngram_vectors_ = found.ngram_vectors * scale
+        model.alpha_, model.score_ = found.solution.alpha, found.solution.score
+        if model.score_ <= 0 and len(chosen) >= 100:
+            warn_at_user(
+                "What stands around a sentence has nothing to do with it, so nothing is learned. Is the text in "
+                "reading order? Pass its documents as groups, or classes as y."
+            )
+        return self._commit_from(model)
+
+
+def _in_order(rows: np.ndarray, document: np.ndarray, window: int) -> NDArray[np.float32]:
+    """The sum of the rows before and after each row, of its document."""
+    around = np.zeros_like(rows)
+    for distance in range(1, min(window, len(rows) - 1) + 1):
+        together = np.flatnonzero(document[distance:] == document[:-distance])
+        around[together] += rows[together + distance]
+        around[together + distance] += rows[together]
+    return around
+
+
+def _of_class(rows: np.ndarray, y: Any) -> NDArray[np.float32]:
+    """The sum of the other rows of the class of each row; zeros for one without a class."""
+    check_length(y, len(rows), "X")
+    labels, has_label = split_labels(y)
+    check_length(has_label, len(rows), "X")
+    class_of = np.unique(labels, return_inverse=True)[1]
+    known = np.flatnonzero(has_label)
+    members = csr_array((np.ones(len(known), np.float32), (class_of, known)), (class_of.max(initial=0) + 1, len(rows)))
+    around = np.zeros_like(rows)
+    around[known] = (members @ rows)[class_of] - rows[known]
+    around[known[np.bincount(class_of, minlength=1)[class_of] < 2]] = 0
+    return around
+
+
+def _joined(
+    kept: list[str], learned: np.ndarray, words: list[str], given: np.ndarray, sentences: csr_array
+) -> tuple[np.ndarray, np.float32]:
+    """Given vectors minus their mean plus learned ones, as strong in the sentences; and the scale of the latter."""
+    row_of = {word: row for row, word in enumerate(words)}
+    rows = np.array([row_of[word] for word in kept])
+    counts = np.asarray(sentences.sum(axis=0)).ravel() * given.any(axis=1)
+    centred = given - (counts / counts.sum()) @ given
+    centred[~given.any(axis=1)] = 0
+    whole = np.zeros_like(given)
+    whole[rows] = learned
+    scale = np.float32(_length(sentences @ centred) / (_length(sentences @ whole) or 1))
+    return np.ascontiguousarray(centred[rows] + scale * learned, np.float32), scale
+
+
+def _length(rows: np.ndarray) -> float:
+    return float(np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1).mean()))

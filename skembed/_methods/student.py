@@ -1,0 +1,317 @@
+"""The student of a large model: words and their spelling learned to a teacher's vectors in closed form."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from .._base.scikit_learn import fit_context
+from .._base.sharing import one_at_a_time
+from .._corpus.corpus import SentenceCorpus
+from .._training.ridge import slices_of
+from .._validation.limits import integers
+from .._validation.messages import warn_at_user
+from .._validation.targets import checked_targets
+from .._word_vectors.spelled_words import SpelledWords, features_of, unit, with_given
+
+_LEAST_FOR_WARNING = 100  # sentences
+
+
+class StudentVectorizer(SpelledWords):
+    """Sentence embeddings learned from a large model's, the teacher's, without the model afterwards.
+
+    A sentence is the sum of the vectors of its words, scaled to length one. A word has a part of its own, parts of its
+    character n-grams, which words that were not learned have too, and a part of its given vector, if there are
+    `word_vectors`. All parts are found at once by ridge regression from the sentences to the teacher's vectors.
+
+    Read more in the :ref:`User Guide <student>`.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default="auto"
+        Length of the vectors. "auto" is that of the teacher's; a smaller number takes their strongest directions.
+    word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
+        Vectors of words to start from, such as those of a static model. A fitted estimator of this package embeds the
+        words of the text, whatever its tokenizer makes of them. From other models: ``(words, model.encode(words))``.
+        Words that the text lacks get a vector too. Clones share them.
+    alpha : float or "auto", default="auto"
+        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
+        left out, on at most 1,500 sentences.
+    unknown : {"ngrams", "zero"}, default="ngrams"
+        What becomes of a word that was not learned: the sum of its n-grams, or nothing.
+    min_count : int, default=1
+        Words that occur less often have n-grams only.
+    max_features : int or None, default=None
+        Learn only this many of the most frequent words.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
+        item of `X` and returns its words; the next three options are then not used.
+    token_pattern : str or None, default=None
+        Regular expression of a word; None finds the words of any script, see :ref:`words`.
+    lowercase : bool, default=True
+        Whether text is lowered before it is split.
+    stop_words : {"english"}, collection of str or None, default=None
+        Words to leave out, as in scikit-learn: a list, set, array or Series.
+    stemmer : str, callable or None, default=None
+        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+    missing : {"error", "empty"}, default="error"
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+    corpus : SentenceCorpus or None, default=None
+        Text to learn from, instead of the `X` given to `fit`; `y` then holds the vectors of its sentences.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means all cores. It does not change one bit of the result.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sentences on which "auto" compares, and what the diagonal of a matrix is estimated with.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The learned words, then those of `word_vectors` alone, with their row numbers.
+    word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words, with all parts.
+    ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
+        The rows that the n-grams of two to five characters share.
+    target_mean_ : ndarray of shape (n_targets,), dtype float32
+        Mean of the teacher's vectors of length one, which is subtracted before anything is learned.
+    components_ : ndarray of shape (n_components, n_targets), dtype float32
+        The directions of the teacher's vectors that are kept; see :meth:`transform_targets`.
+    alpha_ : float
+        The penalty.
+    score_ : float
+        Part of the variance of the teacher's vectors that predictions for sentences left out explain, on at most 1,500
+        sentences; 1 is best.
+    word_counts_ : ndarray of shape (n_words,), dtype int64
+        How often each word occurs in the text; 0 for a word that only `word_vectors` has.
+    word_weights_ : ndarray of shape (n_words,), dtype float32
+        Ones: weights are in the vectors.
+    coverage_ : float
+        Fraction of the words of that text that are in the vocabulary.
+    n_features_out_ : int
+        Number of columns of the output.
+
+    See Also
+    --------
+    TargetVectorizer : Learns from targets by gradient descent, with losses that compare sentences.
+    TextVectorizer : Takes a teacher, and puts its student beside tf-idf.
+    export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
+
+    Notes
+    -----
+    *Rows of the text itself.* A student knows the sentences that it has learned from better than others. Where a
+    classifier learns from the same sentences, let it learn from the rows of `fit_left_out`: predictions as if each
+    sentence had been left out, in closed form. Beyond 1,500 sentences the diagonal that they need is estimated by 128
+    random vectors.
+
+    *Which sentences.* Own ones, like those that will be embedded; a thousand at random are a start. `score_` says
+    whether more would help.
+
+    *Features* of a sentence: words times idf, n-grams times idf, and the sum of given vectors. See :ref:`student`.
+
+    *Size.* Time and memory grow in proportion to sentences times `n_components`; the kernel is never stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed import StudentVectorizer
+    >>> sentences = ["The cat purrs.", "A kitten purrs.", "Shares fell.", "The stock fell."]
+    >>> vectors = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.9]])  # by any model
+    >>> emb = StudentVectorizer(random_state=0).fit(sentences, vectors)
+    >>> emb.similarity("kittens", "cat") > 0 > emb.similarity("kittens", "stocks")
+    True
+    """
+
+    target_mean_: NDArray[np.float32]
+    components_: NDArray[np.float32]
+    alpha_: float
+    score_: float
+
+    _learns_from = "targets"
+    _parameter_constraints: dict[str, Any] = {"n_components": [integers(1), StrOptions({"auto"})]}
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        word_vectors: Any = None,
+        alpha: float | str = "auto",
+        unknown: str = "ngrams",
+        min_count: int = 1,
+        max_features: int | None = None,
+        analyzer: Any = "word",
+        token_pattern: str | None = None,
+        lowercase: bool = True,
+        stop_words: Any = None,
+        stemmer: Any = None,
+        missing: str = "error",
+        corpus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.word_vectors = word_vectors
+        self.alpha = alpha
+        self.unknown = unknown
+        self.min_count = min_count
+        self.max_features = max_features
+        self.analyzer = analyzer
+        self.token_pattern = token_pattern
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.missing = missing
+        self.corpus = corpus
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn from sentences and the teacher's vectors of them.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
+        y : array-like of shape (n_sentences, n_targets)
+            The teacher's vector of each sentence. Only its direction counts.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence. Changes nothing here: sentences are learned one by one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a sentence is not a string, or `y` does not hold numbers, lacks a vector for some sentence, or has NaN,
+            infinity or a row of zeros; names the row. If `n_components` is larger than the vectors.
+
+        Warns
+        -----
+        UserWarning
+            If the text says nothing about the teacher's vectors: predictions for sentences left out are no better than
+            their mean.
+        """
+        self._learn(self._corpus_to_learn_from(X, groups), y)
+        return self
+
+    @one_at_a_time
+    @fit_context
+    def fit_left_out(self, X: Any, y: Any, *, groups: Any = None) -> NDArray[np.float32]:
+        """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
+
+        `transform` gives rows of sentences that it has learned from, which fit the teacher's vectors better than those
+        of new sentences do. A classifier that learns from such rows expects too much of new ones; let it learn from
+        these.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            As in `fit`.
+        y : array-like of shape (n_sentences, n_targets)
+            As in `fit`.
+        groups : array-like of shape (n_sentences,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_sentences, n_features_out), dtype float32
+            Rows of length one, of the sentences of `X`, or of those of the parameter `corpus` if that is given.
+        """
+        left_out = self._learn(self._corpus_to_learn_from(X, groups), y, leave_out=True)
+        assert left_out is not None
+        return left_out
+
+    def transform_targets(self, Y: Any) -> NDArray[np.float32]:
+        """Turn the teacher's vectors into the space of the student's.
+
+        So a question embedded by the teacher can be compared with documents embedded by the student.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_sentences, n_targets)
+            Vectors by the teacher.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_sentences, n_features_out), dtype float32
+            Rows of length one.
+
+        Raises
+        ------
+        ValueError
+            If the vectors have another length than in `fit`.
+        """
+        self._check_is_fitted()
+        targets = checked_targets(Y, len(Y), type(self).__name__, "Y")
+        if targets.shape[1] != len(self.target_mean_):
+            raise ValueError(
+                f"Y has vectors of length {targets.shape[1]}, but {type(self).__name__} has learned from vectors of "
+                f"length {len(self.target_mean_)}. Use the same teacher."
+            )
+        return unit((unit(targets) - self.target_mean_) @ self.components_.T)
+
+    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+        name = "X" if self.corpus is None else "corpus"
+        targets = checked_targets(y, corpus.n_sentences, type(self).__name__, name)
+        if self.n_components != "auto" and self.n_components > targets.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components}, but y has vectors of length {targets.shape[1]}. Use at most that."
+            )
+        return (targets,)
+
+    def _learn(self, corpus: SentenceCorpus, y: Any, *, leave_out: bool = False) -> NDArray[np.float32] | None:
+        """Set the fitted attributes; return the rows of the sentences as if each had been left out, if wanted."""
+        model = copy(self)  # the estimator itself changes only if all succeeds
+        random_state = check_random_state(self.random_state)
+        learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
+        (targets,) = model._annotations(corpus, y)
+        targets = unit(targets)
+        mean = targets.mean(axis=0, dtype=np.float64).astype(np.float32)
+        targets -= mean
+        components = _directions(targets, self.n_components)
+        sentences, features = features_of(corpus, learned, *with_given(corpus, self.word_vectors))
+        found = model._regress(sentences, features, targets @ components.T, random_state, leave_out=leave_out)
+        model._take(corpus, found.words, found.vectors)
+        model.ngram_vectors_ = found.ngram_vectors
+        model.target_mean_, model.components_ = mean, components
+        _, left_out, model.alpha_, model.score_ = found.solution
+        if model.score_ <= 0 and len(corpus) >= _LEAST_FOR_WARNING:
+            warn_at_user(
+                f"{type(self).__name__} has learned nothing: for a sentence that is left out, the mean of the vectors "
+                "is as good a prediction. Are the rows of y in the order of the sentences? Else pass more sentences."
+            )
+        self._commit_from(model)
+        if left_out is None:
+            return None
+        left_out[np.diff(sentences.indptr) == 0] = 0  # without words
+        return unit(left_out)
+
+    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
+        return super()._shapes_of_state(n_words) | {
+            "components_": (self.components_, (self.n_features_out_, len(self.target_mean_)))
+        }
+
+
+def _directions(targets: np.ndarray, n_components: int | str) -> np.ndarray:
+    """The strongest directions of centred targets, or all dimensions as they are."""
+    n_targets = targets.shape[1]
+    if n_components in ("auto", n_targets):
+        return np.eye(n_targets, dtype=np.float32)
+    covariance = sum(targets[rows].T.astype(np.float64) @ targets[rows] for rows in slices_of(len(targets)))
+    vectors = np.linalg.eigh(covariance)[1][:, ::-1][:, :n_components].T
+    signs = np.sign(vectors[np.arange(len(vectors)), np.abs(vectors).argmax(axis=1)])
+    return np.ascontiguousarray(vectors * signs[:, None], np.float32)

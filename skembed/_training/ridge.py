@@ -1,0 +1,171 @@
+"""Ridge regression from sentences to vectors, where a sentence is a sum of the features of its words.
+
+The kernel of two sentences is never stored: with S the words of sentences and F the features of words, it is S F F' S',
+and only its products with a few vectors at a time are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from .._compiled.threads import Threads
+
+ALPHAS = 2.0 ** np.arange(-8, 6)  # that are compared; the features of a sentence have the length one
+_MOST_EXACT = 1_500  # sentences whose kernel is stored, to find alpha
+_WIDTH = 64  # columns that are solved at once
+_N_PROBES = 128  # random vectors that estimate the diagonal of an inverse
+_MOST_STEPS, _TOLERANCE = 300, 1e-2  # of conjugate gradients; length of what is left of a target of length one
+_STEP = 10_000  # sentences at a time
+
+
+class Features(NamedTuple):
+    """Features of words: one of its own, its n-grams of characters, and a vector that was given."""
+
+    own: np.ndarray  # (n_words,) float32
+    ngrams: csr_array  # (n_words, n_buckets) float32
+    given: np.ndarray  # (n_words, n_given) float32, of no column where there are no vectors
+
+    def gram(self, rows: np.ndarray) -> np.ndarray:
+        """Return F F' times some columns, of shape (n_words, n_columns)."""
+        product = np.square(self.own)[:, None] * rows
+        product += self.ngrams @ (self.ngrams.T @ rows)
+        if self.given.shape[1]:
+            product += self.given @ (self.given.T @ rows)
+        return product
+
+    def of_sentences(self, counts: csr_array) -> tuple[csr_array, csr_array, np.ndarray]:
+        """Return the features of sentences, each block by itself."""
+        return csr_array(counts @ diags_array(self.own)), csr_array(counts @ self.ngrams), counts @ self.given
+
+    def squares(self, counts: csr_array) -> np.ndarray:
+        """Return the squared length of each block of the features of sentences, (n_sentences, 3) float64."""
+        return np.stack([np.asarray((block * block).sum(axis=1), np.float64) for block in self.of_sentences(counts)], 1)
+
+
+class Solution(NamedTuple):
+    """What was learned."""
+
+    dual: np.ndarray  # (n_sentences, n_targets) float32: the weight of each sentence in the sum that predicts
+    left_out: np.ndarray | None  # the same shape: predictions, each as if the sentence had not been there, if wanted
+    alpha: float
+    score: float  # part of the variance of the targets, of those that alpha is found on, that such predictions explain
+
+
+def slices_of(n_rows: int) -> Iterator[slice]:
+    """Yield slices of rows that are worked on at once."""
+    return (slice(start, start + _STEP) for start in range(0, n_rows, _STEP))
+
+
+def fit_ridge(
+    sentences: csr_array,
+    features: Features,
+    targets: np.ndarray,
+    alpha: float | None,
+    threads: Threads,
+    random_state: np.random.RandomState,
+    *,
+    leave_out: bool = True,
+) -> Solution:
+    """Learn to predict targets.
+
+    Parameters
+    ----------
+    sentences : csr_array of shape (n_sentences, n_words), dtype float32
+        Counts of words, scaled so that the features of a sentence have the length that they should.
+    features : Features
+        Those of the words.
+    targets : ndarray of shape (n_sentences, n_targets), dtype float32
+        What to predict, with a mean of zero.
+    alpha : float or None
+        Penalty. None takes the one whose predictions for sentences left out have the least squared error, on at most
+        1,500 sentences.
+    threads : Threads
+        They change nothing of the result.
+    random_state : RandomState
+        Draws the sentences on which alpha is found, and the probes for the diagonal.
+    leave_out : bool, default=True
+        Whether the predictions for sentences left out are wanted; of many sentences they take a third more time.
+    """
+    n = len(targets)
+    some = np.arange(n) if n <= _MOST_EXACT else np.sort(random_state.choice(n, _MOST_EXACT, replace=False))
+    exact = _Exact(sentences[some], features, targets[some])
+    if alpha is None:
+        alpha = float(ALPHAS[np.argmax([exact.score(alpha) for alpha in ALPHAS])])
+    diagonal: np.ndarray | None
+    if n <= _MOST_EXACT:
+        dual, diagonal = exact.solve(alpha)
+    else:
+        dual = _solve(sentences, features, targets, alpha, threads)
+        diagonal = _diagonal(sentences, features, alpha, threads, random_state) if leave_out else None
+    left_out = None if diagonal is None else (targets - dual / diagonal[:, None]).astype(np.float32)
+    return Solution(dual.astype(np.float32), left_out, alpha, exact.score(alpha))
+
+
+def _diagonal(
+    sentences: csr_array, features: Features, alpha: float, threads: Threads, random_state: np.random.RandomState
+) -> np.ndarray:
+    """The diagonal of the inverse of the kernel plus alpha, estimated."""
+    n = sentences.shape[0]
+    probes = random_state.randint(0, 2, (n, _N_PROBES)).astype(np.float32) * 2 - 1
+    estimates = np.einsum("ij,ij->i", probes, _solve(sentences, features, probes, alpha, threads)) / _N_PROBES
+    lengths = np.concatenate([features.squares(sentences[rows]).sum(axis=1) for rows in slices_of(n)])
+    return np.clip(estimates, 1 / (alpha + lengths), 1 / alpha)  # what an inverse of such a diagonal can be
+
+
+class _Exact:
+    """The kernel of a few sentences by its eigenvectors, so that any penalty costs one product."""
+
+    def __init__(self, sentences: csr_array, features: Features, targets: np.ndarray) -> None:
+        own, ngrams, given = (block.astype(np.float64) for block in features.of_sentences(sentences))
+        kernel = csr_array(own @ own.T + ngrams @ ngrams.T).toarray() + given @ given.T
+        self.values, self.vectors = np.linalg.eigh(kernel)
+        self.values = np.maximum(self.values, 0)
+        self.targets = self.vectors.T @ (targets - targets.mean(axis=0))
+
+    def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of the sentences, and the diagonal of the inverse."""
+        dual = self.vectors @ (self.targets / (self.values + alpha)[:, None])
+        return dual, np.square(self.vectors) @ (1 / (self.values + alpha))
+
+    def score(self, alpha: float) -> float:
+        """The part of the variance of the targets that predictions for sentences left out explain."""
+        dual, diagonal = self.solve(alpha)
+        variance = np.square(self.targets).sum()
+        return 1 - float(np.square(dual / diagonal[:, None]).sum() / variance) if variance else 0.0
+
+
+def _solve(sentences: csr_array, features: Features, targets: np.ndarray, alpha: float, threads: Threads) -> np.ndarray:
+    """The inverse of the kernel plus alpha times some columns, by conjugate gradients, some columns at a time."""
+    transposed = csr_array(sentences.T)
+
+    def solve(columns: slice) -> np.ndarray:
+        left = np.array(targets[:, columns], np.float32, order="C")
+        found, direction = np.zeros_like(left), left.copy()
+        lengths = _dots(left, left)
+        enough = _TOLERANCE**2 * lengths
+        for _ in range(_MOST_STEPS):
+            goes_on = lengths > enough
+            if not goes_on.any():
+                break
+            product = sentences @ features.gram(transposed @ direction)
+            product += np.float32(alpha) * direction
+            steps = np.divide(lengths, _dots(direction, product), out=np.zeros_like(lengths), where=goes_on)
+            steps = steps.astype(np.float32)
+            found += steps * direction
+            left -= steps * product
+            before, lengths = lengths, _dots(left, left)
+            direction *= np.divide(lengths, before, out=np.zeros_like(lengths), where=goes_on).astype(np.float32)
+            direction += left
+        return found
+
+    parts = (slice(start, start + _WIDTH) for start in range(0, targets.shape[1], _WIDTH))
+    return np.concatenate(list(threads.in_order(solve, parts)), axis=1)
+
+
+def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The dot product of each column with that of the other array."""
+    return np.einsum("ij,ij->j", a, b, dtype=np.float64)

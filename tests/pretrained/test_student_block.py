@@ -1,0 +1,116 @@
+"""TextVectorizer(teacher=...): a model embeds own texts once, and its student is a block."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.svm import LinearSVC
+
+import skembed
+from skembed import PretrainedVectorizer, StudentVectorizer, TextVectorizer
+
+ANIMALS = "cat dog mouse purr bark tail kitten puppy paw".split()
+WEATHER = "rain snow storm wind cloud thunder frost sun hail".split()
+
+
+def texts(n, seed=0):
+    generator = np.random.default_rng(seed)
+    return [" ".join(generator.choice(ANIMALS if row % 2 else WEATHER, 4)) for row in range(n)]
+
+
+class Teacher:
+    """Knows what is an animal; counts what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encode(self, texts):
+        self.asked += list(texts)
+        known = [[sum(word in names for word in text.split()) for names in (ANIMALS, WEATHER)] for text in texts]
+        return np.array(known, float) + 0.1
+
+    def __deepcopy__(self, memo):
+        raise AssertionError("the teacher was copied")
+
+
+X = texts(60)
+Y = np.array(["weather", "animals"] * 30)
+
+
+def make(teacher, **params):
+    return TextVectorizer(teacher=teacher, random_state=0, **params)
+
+
+def test_the_student_is_a_block_and_the_teacher_is_not_asked_again():
+    teacher = Teacher()
+    model = make(teacher).fit(X, Y)
+    assert isinstance(model.blocks_["student"], StudentVectorizer)
+    assert sum(model.block_weights_.values()) == pytest.approx(1)
+    assert model.block_weights_["student"] > 0
+    n_asked = len(teacher.asked)
+    rows = model.transform(texts(20, seed=5))
+    assert len(teacher.asked) == n_asked
+    names = model.get_feature_names_out()
+    assert rows.shape[1] == len(names)
+    columns = [row for row, name in enumerate(names) if name.startswith("student__")]
+    expected = model.blocks_["student"].transform(texts(20, seed=5)) * model.block_weights_["student"] ** 0.5
+    np.testing.assert_allclose(rows[:, columns].toarray(), expected, atol=1e-6)
+
+
+def test_the_teacher_embeds_some_distinct_texts():
+    teacher = Teacher()
+    make(PretrainedVectorizer(teacher, cache=None), n_teacher=20, corpus=[*texts(100, seed=2), ""]).fit(
+        [*X, *X], [*Y, *Y]
+    )
+    own = {*X, *texts(100, seed=2)}
+    asked = [text for text in teacher.asked if text in own]
+    assert len(asked) == len(set(asked)) == 20
+
+
+def test_rows_of_fit_transform_are_as_of_new_texts():
+    noise = dict(zip(X, np.random.default_rng(0).normal(size=(60, 50))))
+    model = make(noise, blocks={"halves": "drop"})
+    seen, new = model.fit_transform(X, Y), model.transform(X)
+    columns = [row for row, name in enumerate(model.get_feature_names_out()) if name.startswith("student__")]
+    of_noise = model.blocks_["student"].transform_targets(np.stack([noise[text] for text in X]))
+    cosines = [
+        (rows[:, columns].toarray() * of_noise).sum(axis=1).mean() / model.block_weights_["student"] ** 0.5
+        for rows in (seen, new)
+    ]
+    assert cosines[0] < 0.1 < cosines[1]
+
+
+def test_a_mapping_may_have_some_texts_only():
+    rows = dict(zip(X[:40], Teacher().encode(X[:40])))
+    model = make(rows).fit(X, Y)
+    assert model.blocks_["student"].word_counts_.sum() == 4 * len(set(X[:40]))
+    with pytest.raises(ValueError, match="The teacher has rows of 5 texts"):
+        make(dict(list(rows.items())[:5])).fit(X, Y)
+
+
+def test_clones_share_the_teacher():
+    teacher = Teacher()
+    assert clone(make(teacher)).teacher is teacher
+
+
+def test_it_is_saved_without_the_teacher(tmp_path):
+    model = make(Teacher()).fit(X, Y)
+    skembed.save(model, tmp_path / "model")
+    back = skembed.load(tmp_path / "model")
+    assert back.teacher is None
+    assert (back.transform(X) != model.transform(X)).nnz == 0
+    rows = model.fit_transform(X, Y)
+    classifier = LinearSVC(random_state=0).fit(rows, Y)
+    found = back.explain("cat zzz", classifier)
+    assert "student" in found.blocks
+    assert found.decision[0] == pytest.approx(classifier.decision_function(model.transform(["cat zzz"]))[0], abs=1e-5)
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="A pretrained model must be"):
+        make(3).fit(X, Y)
+    with pytest.raises(ValueError, match="'n_teacher' parameter"):
+        make(Teacher(), n_teacher=2).fit(X, Y)
+    with pytest.raises(ValueError, match="'student' is the block"):
+        make(Teacher(), blocks={"student": StudentVectorizer()}).fit(X, np.eye(2)[[0, 1] * 30])
+    with pytest.raises(ValueError, match="NaN"):
+        make(lambda texts: np.full((len(texts), 3), np.nan)).fit(X, Y)
