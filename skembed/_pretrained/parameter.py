@@ -8,12 +8,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
+from .models import ShowsRowsBriefly
 from .vectorizer import PretrainedVectorizer
 
 PRETRAINED = "pretrained"  # the parameter, and the block of its rows
 
 
-class PretrainedParameter(BaseEstimator):
+class PretrainedParameter(ShowsRowsBriefly, BaseEstimator):
     """Adds the parameter `pretrained` to an estimator: clones share it."""
 
     pretrained: Any
