@@ -18,6 +18,30 @@ ACCEPTED = (
     "text to row"
 )
 _METHODS = ("encode", "transform")
+_OF_ROWS = ("model", "pretrained")  # parameters
+
+
+class ShowsRowsBriefly:
+    """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        rows = {name: value for name, value in params.items() if isinstance(value, Mapping) and name in _OF_ROWS}
+        if not rows:
+            return str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
+        return repr(
+            type(self)(**params | {name: _Text(f"<rows of {len(value):,} texts>") for name, value in rows.items()})
+        )
+
+
+class _Text:
+    """Something that is shown as a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def is_path(model: Any) -> bool:

@@ -53,8 +53,7 @@ class Asked(NamedTuple):
 
     def part(self, first: int) -> Asked:
         """Return those that a thread takes at once."""
-        chosen = slice(first, first + _AT_ONCE)
-        return Asked(self.queries[chosen], self.pretrained[chosen])
+        return Asked(self.queries[first : first + _AT_ONCE], self.pretrained[first : first + _AT_ONCE])
 
 
 def search_in(state: IndexState, asked: Asked, k: int, weights: Weights, n_jobs: int | None) -> Found:

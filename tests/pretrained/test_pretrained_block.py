@@ -55,6 +55,13 @@ def test_a_pickle_has_the_model():
     np.testing.assert_array_equal(back.transform(S).toarray(), emb.transform(S).toarray())
 
 
+def test_rows_are_not_all_shown():
+    rows = dict.fromkeys(map(str, range(100_000)), [1.0])
+    assert repr(PretrainedVectorizer(rows)) == "PretrainedVectorizer(model=<rows of 100,000 texts>)"
+    assert repr(TextVectorizer(pretrained=rows)) == "TextVectorizer(pretrained=<rows of 100,000 texts>)"
+    assert repr(TextVectorizer(3)) == "TextVectorizer(n_components=3)"
+
+
 def test_wrong_models_are_named():
     with pytest.raises(TypeError, match="got 5"):
         TextVectorizer(pretrained=5).fit(S, Y)
