@@ -104,9 +104,10 @@ class AdaptedVectorizer(SpelledWords):
     --------
     >>> from skembed import AdaptedVectorizer
     >>> model = {"cat": [1.0, 0.1], "pet": [0.9, 0.2], "share": [0.1, 1.0], "fund": [0.2, 0.9]}
-    >>> text = ["A cat.", "A zeugling is a pet.", "Zeuglings!", "", "A fund.", "Its volks are up."]
-    >>> documents = [0, 0, 0, 1, 1, 1]
-    >>> emb = AdaptedVectorizer(model, random_state=0).fit(text * 5, groups=documents * 5)
+    >>> animals = ["A cat.", "Zeugling pet.", "Zeugling!"]
+    >>> text = (animals + ["A fund.", "Volks share.", "Fund share."]) * 5
+    >>> documents = [0, 0, 0, 1, 1, 1] * 5
+    >>> emb = AdaptedVectorizer(model, random_state=0).fit(text, groups=documents)
     >>> emb.similarity("zeugling", "cat") > emb.similarity("zeugling", "fund")
     True
     """
