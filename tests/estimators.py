@@ -83,10 +83,7 @@ GIVEN = _given_vectors()
 START, VECTORS = {"init": GIVEN, "n_components": 10}, {"word_vectors": GIVEN, "n_components": 10}
 FAST = {"n_components": 8, "min_count": 1, "max_iter": 2, "subsample": 1e-2, "n_buckets": 200, "random_state": 0}
 VARIANTS = {
-    "AdaptedVectorizer": {
-        "": {"word_vectors": GIVEN},
-        "zero": {"word_vectors": GIVEN, "unknown": "zero", "window": 1, "alpha": 0.5},
-    },
+    "AdaptedVectorizer": {"": {"word_vectors": GIVEN}},
     "CBOSVectorizer": {
         "sgd": {"solver": "sgd", "learning_rate": 0.01, "unknown": "zero"},
         "sif": {"weighting": "sif", "window": 2, "unknown": "zero"},
@@ -254,11 +251,8 @@ def rows_of_lengths(texts):
 
 PUBLIC = {name: getattr(module, name) for module in (skembed, skembed.research) for name in module.__all__}
 CLASSES = [value for value in PUBLIC.values() if isinstance(value, type) and issubclass(value, TextEstimator)]
-COMPOSED = [
-    skembed.PretrainedVectorizer,
-    skembed.SearchIndex,
-    skembed.TextVectorizer,
-]  # made of others, without their common options: only scikit-learn's checks
+# Made of others, without their common options: only scikit-learn's checks.
+COMPOSED = [skembed.PretrainedVectorizer, skembed.SearchIndex, skembed.TextVectorizer]
 REQUIRED = {
     "AdaptedVectorizer": {"word_vectors": GIVEN},
     "MetaEmbeddingVectorizer": {"word_vectors": [GIVEN]},
@@ -282,17 +276,11 @@ _OPTIONS = {option for cls, _ in _SETTINGS.values() for option in default(cls).g
 TRAINED = [name for name, (cls, params) in _SETTINGS.items() if hasattr(default(cls), "learning_rate")]
 TRAINED_CLASSES = [name for name in TRAINED if "-" not in name]
 RECURRENT = [name for name in TRAINED_CLASSES if hasattr(default(_SETTINGS[name][0]), "word_components")]
-HASHING = [
-    name
-    for name, (cls, params) in _SETTINGS.items()
-    if params.get("unknown", getattr(default(cls), "unknown", None)) in ("hash", "auto")
-]
-# Those that know an unknown word by its characters.
-SPELLING = [
-    name
-    for name, (cls, params) in _SETTINGS.items()
-    if params.get("unknown", getattr(default(cls), "unknown", None)) == "ngrams"
-]
+_UNKNOWN = {
+    name: params.get("unknown", getattr(default(cls), "unknown", None)) for name, (cls, params) in _SETTINGS.items()
+}
+HASHING = [name for name in NAMES if _UNKNOWN[name] in ("hash", "auto")]
+SPELLING = [name for name in NAMES if _UNKNOWN[name] == "ngrams"]  # an unknown word is known by its characters
 SPARSE = [
     name
     for name, (cls, params) in _SETTINGS.items()

@@ -10,6 +10,7 @@ __all__ = [
     "given_blocks",
     "mean_embedding",
     "meta_embedding",
+    "student_block",
     "text_blocks",
     "text_vectorizer",
 ]

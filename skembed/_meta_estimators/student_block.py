@@ -12,7 +12,7 @@ from .._pretrained.parameter import as_vectorizer
 from .given_blocks import GivenBlock, unit_rows
 
 STUDENT = "student"
-_LEAST = 10  # texts
+_LEAST = 2  # texts
 
 
 def fit_student(

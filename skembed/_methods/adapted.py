@@ -72,7 +72,8 @@ class AdaptedVectorizer(SpelledWords):
     vocabulary_ : dict
         The words of the text, then those of the model alone, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
-        Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these.
+        Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
+        times the square root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
         The rows that the n-grams of two to five characters share.
     alpha_ : float
@@ -104,9 +105,10 @@ class AdaptedVectorizer(SpelledWords):
     --------
     >>> from skembed import AdaptedVectorizer
     >>> model = {"cat": [1.0, 0.1], "pet": [0.9, 0.2], "share": [0.1, 1.0], "fund": [0.2, 0.9]}
-    >>> text = ["A cat.", "A zeugling is a pet.", "Zeuglings!", "", "A fund.", "Its volks are up."]
-    >>> documents = [0, 0, 0, 1, 1, 1]
-    >>> emb = AdaptedVectorizer(model, random_state=0).fit(text * 5, groups=documents * 5)
+    >>> animals = ["A cat.", "Zeugling pet.", "Zeugling!"]
+    >>> text = (animals + ["A fund.", "Volks share.", "Fund share."]) * 5
+    >>> documents = [0, 0, 0, 1, 1, 1] * 5
+    >>> emb = AdaptedVectorizer(model, random_state=0).fit(text, groups=documents)
     >>> emb.similarity("zeugling", "cat") > emb.similarity("zeugling", "fund")
     True
     """
@@ -203,7 +205,8 @@ class AdaptedVectorizer(SpelledWords):
         targets = unit(around[chosen])
         targets -= targets.mean(axis=0)
         found = model._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
-        vectors, scale = _joined(found.words, found.vectors, words, given, sentences)
+        strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
+        vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
         model._take(corpus, found.words, vectors)
         model.ngram_vectors_ = found.ngram_vectors * scale
         model.alpha_, model.score_ = found.solution.alpha, found.solution.score
@@ -240,9 +243,9 @@ def _of_class(rows: np.ndarray, y: Any) -> NDArray[np.float32]:
 
 
 def _joined(
-    kept: list[str], learned: np.ndarray, words: list[str], given: np.ndarray, sentences: csr_array
+    kept: list[str], learned: np.ndarray, words: list[str], given: np.ndarray, sentences: csr_array, strength: float
 ) -> tuple[np.ndarray, np.float32]:
-    """Given vectors minus their mean plus learned ones, as strong in the sentences; and the scale of the latter."""
+    """Given vectors minus their mean plus learned ones, scaled to their strength in the sentences; and the scale."""
     row_of = {word: row for row, word in enumerate(words)}
     rows = np.array([row_of[word] for word in kept])
     counts = np.asarray(sentences.sum(axis=0)).ravel() * given.any(axis=1)
@@ -250,7 +253,7 @@ def _joined(
     centred[~given.any(axis=1)] = 0
     whole = np.zeros_like(given)
     whole[rows] = learned
-    scale = np.float32(_length(sentences @ centred) / (_length(sentences @ whole) or 1))
+    scale = np.float32(strength * _length(sentences @ centred) / (_length(sentences @ whole) or 1))
     return np.ascontiguousarray(centred[rows] + scale * learned, np.float32), scale
 
 
