@@ -120,7 +120,7 @@ class MapVectorizer(TrainedVectorizer):
     def _make_objective(self, fitted):
         return MapObjective(fitted)
 
-    def _annotations(self, corpus, y):
+    def _sentence_targets(self, corpus, y):
         return () if y is None else (np.unique(np.asarray(y), return_inverse=True)[1],)
 
     def _vectors_of(self, sentences, out=None):

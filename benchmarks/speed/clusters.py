@@ -20,7 +20,7 @@ import numpy as np
 from measuring import arguments, median, rounds_of, saved_corpus, workers
 from reporting import report
 
-from skembed._shards.plan import Pace, rounds_of_pass
+from skembed._shards.plan import MergeSchedule, rounds_of_pass
 
 PASSES, N_COMPONENTS = 5, 300
 N_WORKERS, SIZES, NETWORKS = (2, 4, 8, 16, 32, 64, 128, 256), (10**9, 10**10, 10**11, 10**12), (1, 10)
@@ -100,7 +100,9 @@ def seconds_of_fit(n_words, n_workers, gigabits, measured, *, is_sent=False):
     of_client = OF_SENTENCE / touched.length + (OF_TOKEN if is_sent else 0)  # bytes a token
     spent = dict.fromkeys(STEPS, 0.0) | {"weights": PASSES * weights}  # at the beginning of a pass they are sent
     plans = [
-        plan for epoch in range(PASSES) for plan in rounds_of_pass(n_words, n_workers, Pace(4), warm_up=epoch == 0)
+        plan
+        for epoch in range(PASSES)
+        for plan in rounds_of_pass(n_words, n_workers, MergeSchedule(4), warm_up=epoch == 0)
     ]
     equal = Counter((plan.n_shards, round((plan.last - plan.first) * n_words / plan.n_shards, -3)) for plan in plans)
     for (n_shards, tokens), n_rounds in equal.items():

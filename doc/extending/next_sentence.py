@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import ALLOCATOR, Allocator
-from skembed._compiled.compile import LEAN, lean_kernel
+from skembed._compiled.compile import NO_REFCOUNT, lean_kernel
 from skembed._compiled.rows import Selection, combine, dots, logistic
 from skembed._compiled.sync import Team, barrier, partition
 from skembed._training.encoded_text import EncodedText, Plan, block_of
@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
     sentences: Sentences  # its `error` is dL / d(s_i . s_j) of the next sentence and of the random ones
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def score_pairs(plan, scratch, random, team):
     """Score each sentence against the next one and against the random ones: losses and errors."""
     sentences, losses = scratch.sentences, scratch.losses
@@ -79,7 +79,7 @@ def score_pairs(plan, scratch, random, team):
             error[i, scores.column[buffer + c]] = values[thread, c]
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def gather_pair_gradients(plan, scratch, random, block, team):
     """Add up the gradient of each sentence: as the target, as a random one, and as the next one."""
     sentences, width = scratch.sentences, plan.run_length + 2 * plan.border

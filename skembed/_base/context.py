@@ -102,14 +102,14 @@ class ContextVectorizer(NgramVectorizer):
                     f"sentences come from the same block. Use at least {smallest}."
                 )
 
-    def _evidence(
+    def _training_data(
         self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
 
         Beside the parameter `corpus`, `y` belongs to X.
         """
-        corpus, annotations, classes = super()._evidence(X, y, groups, keep)
+        corpus, annotations, classes = super()._training_data(X, y, groups, keep)
         if self.corpus is not None:
             check_length(y, length_of(X), "X")
         else:

@@ -17,7 +17,7 @@ from .._text.batches import offsets
 from .._text.sources import advising
 from .._text.tokenizer import Tokenizer
 from .._validation.messages import warn_at_user
-from .sharing import of_one_state
+from .sharing import on_snapshot
 
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
 LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be known by chance
@@ -43,12 +43,12 @@ _CHANGES_OF_KEYS: dict[str, Callable[[str], str]] = {
 }
 
 
-class Coverage:
+class CoverageMixin:
     """Adds `coverage` to an estimator with a vocabulary."""
 
     coverage_: float
 
-    @of_one_state
+    @on_snapshot
     def coverage(self: Any, X: Any) -> NDArray[np.float64]:
         """Fraction of the words of each sentence that are in the vocabulary.
 
@@ -153,7 +153,7 @@ def _warn_of_unknown_words(text: str, fraction: float, estimator: Any, words: It
     )
 
 
-class Tally:
+class CoverageCounter:
     """Counts the known words of a text that is embedded in batches, by one or more threads.
 
     It counts only a sample of each batch, so its cost is negligible.

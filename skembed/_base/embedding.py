@@ -12,7 +12,7 @@ from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences, length_of
 from .._validation.constraints import check_values
-from .coverage import LEAST_SENTENCES, Tally
+from .coverage import LEAST_SENTENCES, CoverageCounter
 from .sharing import transforming
 from .text import TextEstimator
 
@@ -70,7 +70,7 @@ class EmbeddingVectorizer(TextEstimator):
         except (TypeError, ValueError, MemoryError):
             self._check_state()  # n_features_out_ may have been changed
             raise
-        tally = Tally()
+        tally = CoverageCounter()
 
         def embed(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
             sentences, first_row = self._encode_batch(*batch), batch[1]

@@ -9,7 +9,7 @@ from .._training.learned_arrays import LearnedArray
 from .._validation.messages import brief
 
 
-class KeepsLayout:
+class LayoutMixin:
     """Base of estimators that learn on in the arrays of an earlier fit."""
 
     _option: Callable[..., Any]

@@ -6,13 +6,13 @@ from typing import Any
 
 from .._training.memory import estimate
 from .._validation.limits import is_set
-from .sharing import of_one_state, plain_parameters
+from .sharing import on_snapshot, plain_parameters
 
 
-class EstimatesMemory:
+class MemoryEstimateMixin:
     """Adds `estimate_memory` to the estimators that learn by gradient descent."""
 
-    @of_one_state
+    @on_snapshot
     def estimate_memory(self: Any, X: Any, y: Any = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
@@ -50,7 +50,7 @@ class EstimatesMemory:
         """
         with plain_parameters(self):
             keep = is_set(self, "warm_start") and hasattr(self, "_layout")
-            corpus, annotations, classes = self._evidence(X, y, None, keep)
+            corpus, annotations, classes = self._training_data(X, y, None, keep)
             if keep:
                 self._check_layout()
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)

@@ -15,7 +15,7 @@ from .._text.tokenizer import reads_strings
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.trainer import BlockLoop
-from .._validation.constraints import Described
+from .._validation.constraints import PredicateConstraint
 from .._validation.paths import PathLike
 from .._validation.targets import check_length, split_labels
 from .text import tokenizer_options
@@ -42,7 +42,7 @@ def _sets_of(pairs: Any) -> list[PairCorpus]:
     return sets if all(isinstance(one, PairCorpus) for one in sets) else []
 
 
-EVIDENCE = Described(
+EVIDENCE = PredicateConstraint(
     _is_evidence,
     "a PairCorpus (see PairCorpus.from_pairs), a list of them, or a SentenceCorpus (see SentenceCorpus.from_sentences)",
 )
@@ -190,7 +190,7 @@ class PairedVectorizer(TrainedVectorizer):
         """What compares the vectors of a block."""
         raise TypeError(f"{type(self).__name__} does not say which loss it has.")
 
-    def _evidence(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
+    def _training_data(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
         self._check_parameters()
         name = "X"

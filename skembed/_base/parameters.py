@@ -8,12 +8,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.constraints import Described, check_values
+from .._validation.constraints import PredicateConstraint, check_values
 
-CORPUS = Described(
+CORPUS = PredicateConstraint(
     lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"
 )
-WORDS = Described(
+WORDS = PredicateConstraint(
     lambda value: isinstance(value, Sized) and isinstance(value, Iterable) and not isinstance(value, (str, bytes)),
     "a list, set, array or Series of words",
 )

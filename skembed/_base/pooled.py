@@ -15,14 +15,14 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .character_tokens import has_characters, weights_of_ngrams
 from .embedding import EmbeddingVectorizer
-from .queries import WordVectorInspection
+from .queries import WordQueriesMixin
 from .sharing import norms_for, shallow_copy
 from .state import Shaped
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 
 
-class PooledVectorizer(WordVectorInspection, EmbeddingVectorizer):
+class PooledVectorizer(WordQueriesMixin, EmbeddingVectorizer):
     """Base of the estimators whose sentence is a weighted sum or mean of word vectors.
 
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.

@@ -22,7 +22,7 @@ from .._validation.columns import one_column
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from .character_tokens import are_ngrams, has_words_and_ngrams
-from .sharing import of_one_state
+from .sharing import on_snapshot
 
 _STEP = 10_000  # words at a time
 _MOST_COMPARED = 2_000  # words compared with an unknown one by spelling
@@ -35,14 +35,14 @@ class _Direction(NamedTuple):
     rows: list[int]  # of the words of the query, which are left out
 
 
-class SentenceSimilarity:
+class SimilarityMixin:
     """Adds `similarity` to an estimator with a dense row for each sentence."""
 
     @overload
     def similarity(self, a: str, b: str) -> float: ...
     @overload
     def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
-    @of_one_state
+    @on_snapshot
     def similarity(self: Any, a: Any, b: Any) -> Any:
         """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
 
@@ -100,7 +100,7 @@ class SentenceSimilarity:
             raise TypeError(f"{name}: {error}") from None
 
 
-class WordVectorInspection(SentenceSimilarity):
+class WordQueriesMixin(SimilarityMixin):
     """Adds `most_similar`, `similarity` and `explain` to an estimator that sums word vectors."""
 
     @overload
@@ -111,7 +111,7 @@ class WordVectorInspection(SentenceSimilarity):
     ) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
-    @of_one_state
+    @on_snapshot
     def most_similar(
         self: Any, words: Any = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
     ) -> Any:
@@ -240,7 +240,7 @@ class WordVectorInspection(SentenceSimilarity):
             np.divide(chunk @ vector, scale, out=cosines[start : start + _STEP], where=scale > 0)
         return cosines
 
-    @of_one_state
+    @on_snapshot
     def explain(self: Any, a: str, b: str) -> Bunch:
         r"""Split the cosine of two sentences into what each pair of words contributes, exactly.
 

@@ -26,7 +26,7 @@ class _OtherVersionWarning(InconsistentVersionWarning):
         )
 
 
-class Saved(BaseEstimator):
+class PickleMixin(BaseEstimator):
     """Base of estimators whose pickles store only rows with values."""
 
     def __getstate__(self) -> dict[str, Any]:

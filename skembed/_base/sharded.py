@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from .._shards.plan import SHORT_TEXT, Pace
+from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
@@ -29,7 +29,7 @@ class ShardedVectorizer(TrainedVectorizer):
 
     _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
     n_shards: int | None = None
-    _pace = Pace()
+    _pace = MergeSchedule()
 
     @fit_context
     def fit(
@@ -127,7 +127,7 @@ class ShardedVectorizer(TrainedVectorizer):
             for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
         )
         shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
-        make_trainer = MakesTrainer(self, None if engine is None else 1)
+        make_trainer = TrainerFactory(self, None if engine is None else 1)
         job = Job(
             make_trainer,
             shown,
@@ -155,7 +155,7 @@ class ShardedVectorizer(TrainedVectorizer):
         )
 
 
-class MakesTrainer:
+class TrainerFactory:
     """Makes the trainer of a task, in any process."""
 
     def __init__(self, vectorizer: TrainedVectorizer, n_jobs: int | None) -> None:

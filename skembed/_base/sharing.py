@@ -93,7 +93,7 @@ def shallow_copy(estimator: Any) -> Any:
     return copied
 
 
-def of_one_state(method: _Method) -> _Method:
+def on_snapshot(method: _Method) -> _Method:
     """Decorate a method to run on a snapshot of the estimator, which a fit in another thread does not change."""
 
     @wraps(method)
@@ -106,7 +106,7 @@ def of_one_state(method: _Method) -> _Method:
 
 
 def transforming(method: _Method) -> _Method:
-    """Decorate `transform`: :class:`Shared` takes the snapshot around what scikit-learn wraps it in."""
+    """Decorate `transform`: :class:`SharedMixin` takes the snapshot around what scikit-learn wraps it in."""
     method.reads_one_state = True  # type: ignore[attr-defined]
     return method
 
@@ -124,7 +124,7 @@ def plain_parameters(estimator: Any) -> Iterator[None]:
         vars(estimator).update({name: given[name] for name in now if vars(estimator)[name] is now[name]})
 
 
-def one_at_a_time(method: _Method) -> _Method:
+def locked(method: _Method) -> _Method:
     """Decorate a method that changes the estimator to hold its lock, and to read plain parameters."""
 
     @wraps(method)
@@ -140,10 +140,10 @@ def one_at_a_time(method: _Method) -> _Method:
     return cast(_Method, change)
 
 
-class Shared:
+class SharedMixin:
     """Base of estimators that threads may share.
 
-    A method that learns ends with :meth:`_commit`; one that reads is decorated with :func:`of_one_state`, and
+    A method that learns ends with :meth:`_commit`; one that reads is decorated with :func:`on_snapshot`, and
     `transform` with :func:`transforming`.
     """
 
@@ -151,11 +151,11 @@ class Shared:
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit", "fit_transform"):
             if isfunction(own := vars(cls).get(name)):
-                setattr(cls, name, one_at_a_time(own))
+                setattr(cls, name, locked(own))
         # scikit-learn has already wrapped `transform`; its wrapper reads the column names from the same snapshot.
         wrapped: Any = vars(cls).get("transform")
         if hasattr(wrapped, "reads_one_state"):
-            cls.transform = of_one_state(wrapped)  # type: ignore[attr-defined]
+            cls.transform = on_snapshot(wrapped)  # type: ignore[attr-defined]
 
     def __copy__(self) -> Any:
         return shallow_copy(self)

@@ -28,7 +28,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 Shaped = tuple[Any, tuple[int | None, ...]]
 
 
-class CheckedState:
+class CheckedStateMixin:
     """Base of estimators that check their fitted attributes before they use them."""
 
     vocabulary_: dict[str, int]

@@ -20,13 +20,13 @@ from .._text.sources import BATCH_LENGTH, iter_batches, iter_sentences, iter_sli
 from .._text.tokenizer import Tokenizer, same_option
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief, warn_at_user
-from .coverage import Coverage
+from .coverage import CoverageMixin
 from .parameters import CORPUS, WORDS, validate_parameters
-from .saving import Saved
+from .saving import PickleMixin
 from .scikit_learn import Transformer, hide_class_names
-from .sharing import Shared, one_at_a_time, side_state
+from .sharing import SharedMixin, locked, side_state
 from .showing import ShortAttributesMixin
-from .state import CheckedState, check_rows, check_types
+from .state import CheckedStateMixin, check_rows, check_types
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_FOR_THREADS = 3
@@ -34,7 +34,7 @@ _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
 
-class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState, Transformer):
+class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixin, CheckedStateMixin, Transformer):
     """Base of all estimators: from text, or a corpus, to word ids."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -111,7 +111,7 @@ class TextEstimator(ShortAttributesMixin, Saved, Shared, Coverage, CheckedState,
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
 
-    @one_at_a_time
+    @locked
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
         """Learn from `X`, then embed it.
 

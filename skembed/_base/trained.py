@@ -31,8 +31,8 @@ from .coverage import check_kept
 from .embedding import EmbeddingVectorizer
 from .fit_identity import identity_of
 from .growth import check_new_words, learn_words
-from .layout import KeepsLayout
-from .memory import EstimatesMemory
+from .layout import LayoutMixin
+from .memory import MemoryEstimateMixin
 from .outcome import check_finite, copied, warn_of_nothing
 from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
@@ -43,7 +43,7 @@ from .waiting import waiting_after
 NO_CHECKPOINT = Checkpoint(None)
 
 
-class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, EmbeddingVectorizer):
+class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, EmbeddingVectorizer):
     """Base of the estimators that learn arrays by gradient descent.
 
     Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
@@ -164,7 +164,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         """
         check_new_words(new_words)
         keep = hasattr(self, "vocabulary_")
-        corpus, annotations, classes = self._evidence(X, y, groups, keep)
+        corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
@@ -180,7 +180,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
 
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
         keep = is_set(self, "warm_start") and hasattr(self, "vocabulary_")
-        corpus, annotations, classes = self._evidence(X, y, groups, keep)
+        corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
@@ -213,7 +213,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
     def _make_objective(self, fitted: dict[str, Any]) -> Objective | DenseObjective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
-    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
@@ -224,14 +224,14 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         """
         return None
 
-    def _evidence(
+    def _training_data(
         self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
         classes = self._classes_of(y, groups, keep)
         of_text = self._automatic_analyzer(classes, keep)
         corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None, of_text)
-        annotations = self._annotations(corpus, y) if classes is None else (classes,)
+        annotations = self._sentence_targets(corpus, y) if classes is None else (classes,)
         for values in annotations:
             check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, classes
@@ -345,7 +345,7 @@ class TrainedVectorizer(CallbackSupportMixin, EstimatesMemory, KeepsLayout, Embe
         losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
         fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
         progress = Progress(type(self).__name__, self.verbose, n_passes, len(text.tokens), epoch)
-        trainer.go_on(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
+        trainer.resume(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
         while epoch < n_passes and not is_finished:
             tasks.begin_pass()
             progress.begin(epoch)

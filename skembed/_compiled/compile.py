@@ -22,14 +22,14 @@ COMPILE = {
 }
 # The same without numba's reference counts of arrays, which cost more than the arithmetic between two of them. Such a
 # function makes no array and no slice of one.
-LEAN = {**COMPILE, "_nrt": False}
+NO_REFCOUNT = {**COMPILE, "_nrt": False}
 # The same, inlined by LLVM: for functions of a few instructions.
 # Numba compiles each of these functions anew for each type of argument. So a counter begins as np.int64(0), because a
 # plain 0 is another type, and all indices of rows are int64.
-INLINE = {**LEAN, "forceinline": True}
+INLINE_LLVM = {**NO_REFCOUNT, "forceinline": True}
 # The same, inlined by numba: long functions with one caller in each kernel are then compiled and optimised once, not
 # twice. The machine code is the same.
-PASTE = {**LEAN, "inline": "always"}
+INLINE_NUMBA = {**NO_REFCOUNT, "inline": "always"}
 
 
 def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
@@ -46,4 +46,4 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
 
 def lean_kernel(function: Any) -> Any:
     """Compile a function that Python calls and that makes no array, such as a loop over a whole text."""
-    return kernel(function, LEAN)
+    return kernel(function, NO_REFCOUNT)

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
-from .compile import LEAN, kernel
+from .compile import NO_REFCOUNT, kernel
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def random_bits(seed, stream, item, draw):
     """64 random bits as a pure function of four uint64 numbers (two rounds of the splitmix64 finaliser).
 
@@ -21,13 +21,13 @@ def random_bits(seed, stream, item, draw):
     return bits ^ (bits >> np.uint64(31))
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def uniform(bits):
     """A float64 in [0, 1) from 64 random bits."""
     return float(bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def below(bits, n):
     """An int64 in [0, n) from 64 random bits, for n below 2**31."""
     return np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .compile import INLINE
+from .compile import INLINE_LLVM
 from .simd import (
     WIDTH,
     divide,
@@ -45,14 +45,14 @@ class Selection(NamedTuple):
     n: int
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def prefetch_row(matrix, row):
     """Prefetch the first 512 bytes of a row; the processor prefetches the rest by itself."""
     for c in range(0, min(matrix.shape[1], 8 * WIDTH), WIDTH):
         prefetch(matrix, row, c)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def copy_scaled(out, i, scale, a, j):
     """``out[i] = scale * a[j]``."""
     s, zero = splat(scale), splat(np.float32(0.0))
@@ -66,7 +66,7 @@ def copy_scaled(out, i, scale, a, j):
     store(out, i, last, end)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def add_scaled(out, i, scale, a, j):
     """``out[i] += scale * a[j]``."""
     s = splat(scale)
@@ -80,7 +80,7 @@ def add_scaled(out, i, scale, a, j):
     store(out, i, last, end)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _mean_square_of_short(a, i):
     """Mean square of a row of fewer than sixteen numbers, summed in order."""
     square = np.float32(0.0)
@@ -89,7 +89,7 @@ def _mean_square_of_short(a, i):
     return square / np.float32(a.shape[1])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def blend(out, i, one, other):
     """``out[i] = x * a[j] + y * b[k]`` for ``one = (x, a, j)`` and ``other = (y, b, k)``; returns its mean square."""
     (x, a, j), (y, b, k), n = one, other, out.shape[1]
@@ -109,7 +109,7 @@ def blend(out, i, one, other):
     return total(multiply_add(end, end, q)) / np.float32(n)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def mean_square(a, i):
     """Mean over the columns of ``a[i] ** 2``."""
     n = a.shape[1]
@@ -123,7 +123,7 @@ def mean_square(a, i):
     return total(s) / np.float32(n)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _next_four(selected, k):
     """Indices of the rows k to k + 3 of a selection; past the end the last one is repeated."""
     _, index, first, n = selected
@@ -131,7 +131,7 @@ def _next_four(selected, k):
     return index[first + k], index[first + k1], index[first + k2], index[first + k3]
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def dots(out, o, a, i, selected):
     """``out[o, k]`` is the dot product of ``a[i]`` and row k of a selection, four rows at a time.
 
@@ -156,7 +156,7 @@ def dots(out, o, a, i, selected):
         out[o, k], out[o, k + 1], out[o, k + 2], out[o, k + 3] = total(s0), total(s1), total(s2), total(s3)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def dots_of_two(outs, pair, selected):
     """`dots` of two rows with the same rows, each of which is loaded once: loads are what takes the time.
 
@@ -183,7 +183,7 @@ def dots_of_two(outs, pair, selected):
         out[p, k], out[p, k + 1], out[p, k + 2], out[p, k + 3] = total(t0), total(t1), total(t2), total(t3)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def combine(out, i, scale, s, selected):
     """``out[i]`` is the sum over k of ``scale[s + k]`` times row k of a selection; returns its mean square.
 
@@ -192,7 +192,7 @@ def combine(out, i, scale, s, selected):
     return combine_strided(out, i, (scale, s, ONE_APART), selected)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def combine_strided(out, i, scales, selected):
     """`combine` with the scales ``scale[s + k * stride]`` for ``scales = (scale, s, stride)``."""
     (scale, s, stride), (rows, index, first, n) = scales, selected
@@ -226,7 +226,7 @@ def combine_strided(out, i, scales, selected):
     return total(q) / np.float32(width)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def combine_two(outs, scales, selected):
     """`combine` for two sums of the same rows, each of which is loaded once; returns both mean squares.
 
@@ -273,7 +273,7 @@ _LN_2_HIGH, _LN_2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _ROUNDER = np.float32(12582912.0)  # 1.5 * 2**23: adding it rounds to an integer
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _exp(x):
     """``exp(x)`` for x <= 0, to about 1e-7; below -87 it stays at 1.6e-38.
 
@@ -300,7 +300,7 @@ def padded(n):
     return n + -n % WIDTH
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def softmax(scores, i, n):
     """The first ``n`` scores of row ``i`` become their softmax; returns log(sum(exp(score)))."""
     top = scores[i, 0]
@@ -320,7 +320,7 @@ def softmax(scores, i, n):
     return math.log(norm) + top
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def logistic(scores, i, n):
     """The first ``n`` scores x of row ``i`` become 1 / (1 + exp(-x)); returns the sum of log(1 + exp(x))."""
     loss = 0.0
@@ -357,7 +357,7 @@ _TANH_Q = tuple(
 )
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def tanh(x):
     """The hyperbolic tangent of sixteen numbers."""
     zero = splat(np.float32(0.0))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types
 
-from .compile import INLINE, LEAN
+from .compile import INLINE_LLVM, NO_REFCOUNT
 from .intrinsic import ARRAY, intrinsic, item_pointer, no_operation
 
 # sync[ARRIVED] counts arrivals at barriers, sync[ABORTED] tells waiting threads to give up. They are on different
@@ -45,7 +45,7 @@ def _atomic_load(builder, array, index):
     return builder.load_atomic(item_pointer(builder, array, index), "seq_cst", 8)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def barrier(team):
     """Wait until all threads have come here, or one has failed."""
     if team.n_threads == 1:
@@ -62,13 +62,13 @@ def barrier(team):
                 return
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def aborted(team):
     """Whether another thread has failed, so that this one should stop."""
     return team.n_threads > 1 and _atomic_load(team.sync, ABORTED) != 0
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def partition(n_items, team):
     """First and last+1 of the items that a thread works on: contiguous, with about as many for each thread."""
     return n_items * team.thread // team.n_threads, n_items * (team.thread + 1) // team.n_threads

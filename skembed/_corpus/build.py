@@ -13,7 +13,7 @@ import numpy as np
 
 from .._compiled.threads import Threads, count_threads
 from .._text.batches import Batch, offsets
-from .._text.encoder import LEAST_BATCHES, Encoder
+from .._text.encoder import LEAST_BATCHES, CorpusTokenizer
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.paths import user_path
@@ -76,7 +76,7 @@ def encode_batches(
     memory-mapped in `folder`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
-        encoder = Encoder(tokenizer, threads)
+        encoder = CorpusTokenizer(tokenizer, threads)
         tokens, sent_ptr, doc_ptr = (
             files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
         )

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import add_scaled
 from .._text.batches import encode_words
 
@@ -80,7 +80,7 @@ def _most(n_bytes: int, lengths: tuple[int, int]) -> int:
     return (int(n_bytes) + 2) * max(0, lengths[1] - max(lengths[0], 1) + 1)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _byte(text, start, end, at):
     """A byte of a word between ``<`` and ``>``."""
     if at == 0:
@@ -90,13 +90,13 @@ def _byte(text, start, end, at):
     return _AFTER
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _begins(byte):
     """Whether a byte is the first of a character."""
     return (byte & np.uint8(0xC0)) != np.uint8(0x80)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_found):
     """Write the rows of the n-grams of a word, in the order of their starts, the shorter ones first; returns the end.
 

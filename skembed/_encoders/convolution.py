@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.norms import row_norms
 from .._compiled.products import product_by_row
 from .._compiled.rows import ONE, tanh
@@ -80,7 +80,7 @@ def shapes_of_filters(
     return of_words | {"filters_": (sum(widths), n_filters, n_components), "intercept_": (len(widths), n_filters)}
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def bounds(first, last, width, wide):
     """Where the windows over the words from ``first`` to ``last`` begin, and where the last one has begun.
 
@@ -93,7 +93,7 @@ def bounds(first, last, width, wide):
     return first, max(last - (width - 1), first + 1)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def window(terms, s, start, filters):
     """Sixteen numbers of the window of sentence s from ``start`` on, for ``filters = (w, width, column, c)``."""
     words, ptr, products, intercept = terms

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import read_only
-from .._compiled.compile import PASTE, kernel, lean_kernel
+from .._compiled.compile import INLINE_NUMBA, kernel, lean_kernel
 from .._compiled.rows import (
     ONE,
     Selection,
@@ -103,7 +103,7 @@ def _largest_eigenvalue(target, noise, vectors, scores, scores_flat):
     return size
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def join_context(terms, t, n, frozen):
     """PV-DM: what the words around word t add to a score, as `context`; returns the factor of both."""
     window, n_context = frozen.window, np.int64(0)
@@ -117,7 +117,7 @@ def join_context(terms, t, n, frozen):
     return ONE / np.float32(1 + n_context) if frozen.mean else ONE
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def set_offsets(terms, first, n, factor, frozen):
     """Set factor and offset of some terms, and multiply the offset with the factor."""
     if frozen.window > 0:
@@ -127,7 +127,7 @@ def set_offsets(terms, first, n, factor, frozen):
         terms.offset[e] = factor * terms.scores[0, e - first] if frozen.window > 0 else np.float32(0.0)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def weigh_words(terms, n, first, step, frozen):
     """Give each ``step``-th of ``n`` words its weight, no weight to others, and the noise its own; returns the sum."""
     total, n_noise = np.float32(0.0), frozen.noise.shape[0]
@@ -139,7 +139,7 @@ def weigh_words(terms, n, first, step, frozen):
     return total
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def weigh_terms(terms, n, frozen):
     """Set weight, factor and offset of the ``n`` words, whose rows are listed, and of the noise words.
 
@@ -163,7 +163,7 @@ def weigh_terms(terms, n, frozen):
     return np.float32(0.25) * curvature, squares / np.float32(n)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def score_terms(terms, vector, n_terms, frozen):
     """The score of each term at one of `vectors`."""
     dots(terms.scores, 0, terms.vectors, vector, Selection(frozen.target, terms.row, 0, n_terms))
@@ -171,7 +171,7 @@ def score_terms(terms, vector, n_terms, frozen):
         terms.scores[0, e] = terms.factor[e] * terms.scores[0, e] + terms.offset[e]
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def descend(terms, n_terms, curvature, ridge, frozen):
     """Nesterov's steps from zero; the vector that they end at is row 2 of `vectors`."""
     vectors, momentum, step = terms.vectors, 1.0, ONE / (curvature + ridge)
@@ -192,7 +192,7 @@ def descend(terms, n_terms, curvature, ridge, frozen):
             vectors[2, c] = now
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def weighted_loss(terms, n_terms, frozen):
     """The weighted sum of the losses of the terms at the vector that was found."""
     loss = 0.0
@@ -207,7 +207,7 @@ def weighted_loss(terms, n_terms, frozen):
     return loss
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def list_terms(rows, ptr, i, frozen, terms):
     """List the known words of a sentence; returns their number."""
     n = np.int64(0)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.norms import row_norms
 from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
 from .._compiled.simd import (
@@ -69,7 +69,7 @@ class Step(NamedTuple):
     n_frozen: int  # the first words, which do not move
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def prefetch_whole_row(matrix, row):
     """Prefetch a row; the rows of a block are far apart, so the processor does not prefetch them by itself."""
     for c in range(0, matrix.shape[1], WIDTH):
@@ -89,7 +89,7 @@ def sum_words(words, entries, out):
         combine(out, i, entries.scale, first, Selection(words.directions, entries.row, first, last - first))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def adam(moments, gradient, rate, correction):
     """Adam's step of one number, and its two new moments."""
     first = _BETA_1 * moments[0] + (ONE - _BETA_1) * gradient
@@ -97,7 +97,7 @@ def adam(moments, gradient, rate, correction):
     return rate * first / (np.sqrt(second * correction) + _EPSILON), first, second
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def adam_of_vectors(row, first, second, gradient, pull, step):
     """The same for sixteen numbers of a direction: the new numbers, and their moments.
 
@@ -114,7 +114,7 @@ def adam_of_vectors(row, first, second, gradient, pull, step):
     return multiply_add(splat(-rate), change, row), first, second
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def move_direction(words, row, gradient, index, step):
     """One step of a direction."""
     directions, start, moments = words.directions, words.start, words.moments
@@ -153,7 +153,7 @@ def move_direction(words, row, gradient, index, step):
     store(moments, of_second, last, end_second)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def restore_length(words, row):
     """Bring a direction back to the length with which it started."""
     directions = words.directions

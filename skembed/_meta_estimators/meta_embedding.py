@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any, Self
 
 from .._base.scikit_learn import fit_context
-from .._validation.constraints import Described
+from .._validation.constraints import PredicateConstraint
 from .._word_vectors.given import GivenVectors
 from .._word_vectors.join import join_word_vectors
 from .._word_vectors.sources import fitted_clones, is_list
@@ -111,7 +111,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "word_vectors": [Described(is_list, "a list of sources of word vectors")],
+        "word_vectors": [PredicateConstraint(is_list, "a list of sources of word vectors")],
         "whiten": ["boolean"],
     }
 

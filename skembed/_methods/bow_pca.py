@@ -14,9 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.coverage import Tally, check_kept
+from .._base.coverage import CoverageCounter, check_kept
 from .._base.scikit_learn import fit_context, sparse_rows
-from .._base.sharing import of_one_state, transforming
+from .._base.sharing import on_snapshot, transforming
 from .._base.state import Shaped
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
@@ -312,7 +312,7 @@ class BOWPCA(TextEstimator):
             have no known word. Not for fewer than 5 sentences or 30 words.
         """
         check_is_fitted(self)
-        tables, tally = [], Tally()
+        tables, tally = [], CoverageCounter()
         with advising(X):
             for batch in self._batches(X, "X"):
                 sentences = self._encode_batch(*batch)
@@ -327,7 +327,7 @@ class BOWPCA(TextEstimator):
         rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence
         return rows
 
-    @of_one_state
+    @on_snapshot
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 

@@ -7,13 +7,13 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.context import ContextVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
-from .._shards.plan import Pace
+from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 
-class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
+class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -217,7 +217,7 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
-    _pace = Pace(4)
+    _pace = MergeSchedule(4)
     _paper_settings = {
         "CBOS": {
             "n_components": 100,

@@ -10,10 +10,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
-from .._shards.plan import Pace
+from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
@@ -23,7 +23,7 @@ PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {*
 # end of the settings
 
 
-class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
+class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
@@ -208,7 +208,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     _needs_order = True
-    _pace = Pace(128, most_tokens=250_000)
+    _pace = MergeSchedule(128, most_tokens=250_000)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

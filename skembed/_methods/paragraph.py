@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SentenceSimilarity
+from .._base.queries import SimilarityMixin
 from .._base.sharded import ShardedVectorizer
 from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
-from .._shards.plan import Pace
+from .._shards.plan import MergeSchedule
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import LearnedArray, start_uniform
@@ -33,7 +33,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
-class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
+class ParagraphVectorizer(SimilarityMixin, ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
     A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
@@ -205,7 +205,7 @@ class ParagraphVectorizer(SentenceSimilarity, ShardedVectorizer):
     _paper_settings = PAPER_SETTINGS
     word_weights_: NDArray[np.float32]
     _auto_passes = AutoPasses(6_000_000, least=10, most=50)
-    _pace = Pace(64, most_tokens=125_000, least_of_shard=250_000)
+    _pace = MergeSchedule(64, most_tokens=125_000, least_of_shard=250_000)
     word_vectors_: NDArray[np.float32]
     target_vectors_: NDArray[np.float32]
     training_vectors_: NDArray[np.float32] | None

@@ -10,10 +10,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.ngrams import NgramVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
-from .._shards.plan import Pace
+from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
@@ -40,7 +40,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
+class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, InitMixin):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -227,7 +227,7 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, StartsFromInit):
     target_vectors_: NDArray[np.float32]
     _words_of_sentence = 32
     _paper_settings = PAPER_SETTINGS
-    _pace = Pace(least_of_shard=250_000)
+    _pace = MergeSchedule(least_of_shard=250_000)
 
     def __init__(
         self,

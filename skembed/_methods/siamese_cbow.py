@@ -10,10 +10,10 @@ from .._base.sharded import ShardedVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._training.learned_arrays import LearnedArray
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 
-class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, StartsFromInit):
+class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
     r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before

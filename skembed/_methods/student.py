@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.scikit_learn import fit_context
-from .._base.sharing import one_at_a_time
+from .._base.sharing import locked
 from .._corpus.corpus import SentenceCorpus
 from .._training.ridge import slices_of
 from .._validation.limits import integers
@@ -208,7 +208,7 @@ class StudentVectorizer(SpelledWords):
         self._learn(self._corpus_to_learn_from(X, groups), y)
         return self
 
-    @one_at_a_time
+    @locked
     @fit_context
     def fit_left_out(self, X: Any, y: Any, *, groups: Any = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
@@ -264,7 +264,7 @@ class StudentVectorizer(SpelledWords):
             )
         return unit((unit(targets) - self.target_mean_) @ self.components_.T)
 
-    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         name = "X" if self.corpus is None else "corpus"
         targets = checked_targets(y, corpus.n_sentences, type(self).__name__, name)
         if self.n_components != "auto" and self.n_components > targets.shape[1]:
@@ -278,7 +278,7 @@ class StudentVectorizer(SpelledWords):
         model = copy(self)  # the estimator itself changes only if all succeeds
         random_state = check_random_state(self.random_state)
         learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
-        (targets,) = model._annotations(corpus, y)
+        (targets,) = model._sentence_targets(corpus, y)
         targets = unit(targets)
         mean = targets.mean(axis=0, dtype=np.float64).astype(np.float32)
         targets -= mean

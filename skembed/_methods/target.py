@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
-from .._base.sharing import of_one_state
+from .._base.sharing import on_snapshot
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
@@ -21,10 +21,10 @@ from .._training.passes import AutoPasses
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 
-class TargetVectorizer(PooledVectorizer, StartsFromInit):
+class TargetVectorizer(PooledVectorizer, InitMixin):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
     A sentence is the mean of its words' vectors. They are learned so that a linear map takes the sentence to the
@@ -345,7 +345,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
         """
         return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
-    @of_one_state
+    @on_snapshot
     def predict(self, X: Any) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.
 
@@ -371,7 +371,7 @@ class TargetVectorizer(PooledVectorizer, StartsFromInit):
     def _losses(self) -> tuple[Any, ...]:
         return (self.loss,) if isinstance(self.loss, str) else tuple(self.loss)
 
-    def _annotations(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 

@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
-from .._shards.plan import Pace
+from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._validation.limits import integers
-from .._word_vectors.start import StartsFromInit
+from .._word_vectors.start import InitMixin
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
@@ -27,7 +27,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
+class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
     r"""Mean or sum of word vectors that predict the words near them.
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling [1]_. Windows never cross the ends of
@@ -181,7 +181,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, StartsFromInit):
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
-    _pace = Pace(64, most_tokens=125_000, farthest_of_long=4.0)
+    _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_: NDArray[np.float32]
     _paper_settings = PAPER_SETTINGS
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator
-from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of
@@ -48,7 +48,7 @@ class Contexts(NamedTuple):
     context_gradient: np.ndarray  # (n_targets, n_components) float32, already divided by the number of neighbours
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def mean_of_neighbours(plan, sentences, i, context, buffer):
     """Eq. 5: ``context[i]`` is the mean of the sums of the neighbours of target i; returns their number."""
     member, scores = sentences.of_target[i], sentences.scores
@@ -64,7 +64,7 @@ def mean_of_neighbours(plan, sentences, i, context, buffer):
     return n
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def score_contexts(plan, scratch, random, team):
     """Phase 2: eq. 5 and 6. Each target's context against the target and the random sentences."""
     sentences, losses = scratch.sentences, scratch.losses
@@ -98,7 +98,7 @@ def score_contexts(plan, scratch, random, team):
         combine(scratch.context_gradient, i, scores.flat, buffer, Selection(sentences.sums, scores.which, buffer, n))
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_context_gradients(plan, scratch, random, block, team):
     """Phase 3: a sentence's gradient from its roles as target, as random sentence and as neighbour."""
     sentences, width = scratch.sentences, plan.run_length + 2 * plan.border

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
-from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, logistic, mean_square, prefetch_row
 from .._compiled.sync import Team
@@ -93,12 +93,12 @@ class PhraseSentence(NamedTuple):
     buffer: int  # where the thread's list of rows begins
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_phrase(phrases, thread, i, left, right, height):
     phrases.left[thread, i], phrases.right[thread, i], phrases.height[thread, i] = left, right, height
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def read_sentence(s, text, seed, options, target_weights, scratch):
     """Subsampling: write the words of a sentence that are kept, from ``s.a`` on; list what its brackets hold of them.
 
@@ -133,7 +133,7 @@ def read_sentence(s, text, seed, options, target_weights, scratch):
     return n, n_phrases
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def list_balanced(n, phrases, thread):
     """List the constituents of the balanced tree over ``n`` words: pairs, pairs of these, and so on."""
     n_phrases, half, height = np.int64(0), np.int64(1), np.int64(1)
@@ -145,7 +145,7 @@ def list_balanced(n, phrases, thread):
     return n_phrases
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def begin_sentence(s, n, half, seed, options, target_weights, scratch):
     """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
     source, target = scratch.source, scratch.target
@@ -162,7 +162,7 @@ def begin_sentence(s, n, half, seed, options, target_weights, scratch):
             target.vectors[t, column] = 0.0
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_phrase(s, n, phrase, weights, options, scratch):
     """One constituent against frozen weights; adds to the gradients of its words, those around it and the negatives.
 
@@ -211,7 +211,7 @@ def learn_phrase(s, n, phrase, weights, options, scratch):
     return loss, n_around
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_gradients(s, n, options, scratch):
     """What each word and negative gets, as entries."""
     source, target = scratch.source, scratch.target

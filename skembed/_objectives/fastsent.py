@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
-from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import ONE, Selection, combine, dots, logistic, prefetch_row
 from .._compiled.sync import Team
@@ -75,7 +75,7 @@ class AroundSentence(NamedTuple):
     thread: int
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def draw_negatives(s, half, options, seed, target_weights, target):
     """Draw the words that all words around a sentence are compared with."""
     for e in range(s.target, s.target + options.negative):
@@ -84,7 +84,7 @@ def draw_negatives(s, half, options, seed, target_weights, target):
         prefetch_row(target_weights, target.row[e])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_words_around(s, text, border, options, seed, target_weights, target):
     """List the words that a sentence predicts, as entries behind its negatives; returns their number.
 
@@ -105,7 +105,7 @@ def list_words_around(s, text, border, options, seed, target_weights, target):
     return e - first
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def score_words_around(s, n_words, target_weights, options, scratch):
     """Errors of the words that a sentence predicts and of its negatives, as scales of their entries; returns the loss.
 
@@ -138,7 +138,7 @@ def score_words_around(s, n_words, target_weights, options, scratch):
     return loss / n_words
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_from_around(s, half, text, plan, rows, options, scratch):
     """One sentence against frozen weights; returns the loss, and the numbers of predicted and own words, or zeros."""
     source, target, target_weights = scratch.source, scratch.target, rows[1].weights

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
-from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
@@ -109,7 +109,7 @@ class Paragraph(NamedTuple):
     thread: int
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def draw_noise(s, half, options, seed, target_weights, target):
     """Draw the words that all predicted words of a sentence are compared with."""
     for e in range(s.target, s.target + options.n_noise):
@@ -118,7 +118,7 @@ def draw_noise(s, half, options, seed, target_weights, target):
         prefetch_row(target_weights, target.row[e])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_kept_words(s, text, options, seed, target_weights, target):
     """List the known words of a sentence that are not left out, as entries behind the noise; returns their number."""
     n_known, first = np.int64(0), s.target + options.n_noise
@@ -135,7 +135,7 @@ def list_kept_words(s, text, options, seed, target_weights, target):
     return e - first
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def move_sentence(s, n_predicted, sentence_rows, square, block, update, scratch):
     """The step of the vector of a sentence. Only this sentence reads it, so it need not wait for the end of the block.
 
@@ -148,7 +148,7 @@ def move_sentence(s, n_predicted, sentence_rows, square, block, update, scratch)
         take_step(sentence_rows, s.sentence, (ONE, scratch.sentence_gradient, s.i, square), step, update.adagrad)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_bag(s, n_words, sentence_weights, target_weights, options, scratch):
     """PV-DBOW: the vector of a sentence against frozen words; returns the loss and the mean square of its gradient.
 
@@ -184,7 +184,7 @@ def learn_bag(s, n_words, sentence_weights, target_weights, options, scratch):
     return loss, combine(scratch.sentence_gradient, s.i, target.scale, s.target, both)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def join_window(s, k, n, sentence_weights, source_weights, options, scratch):
     """PV-DM: what predicts word k, the last vectors of `target`."""
     target, rows, scale, window = scratch.target, scratch.rows, scratch.scale, options.window
@@ -213,7 +213,7 @@ def join_window(s, k, n, sentence_weights, source_weights, options, scratch):
     return hidden
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_windows(s, n, sentence_weights, source_weights, target_weights, options, scratch):
     """PV-DM: each word against frozen vectors; returns the loss."""
     target, errors, loss = scratch.target, scratch.negative_error, 0.0
@@ -240,7 +240,7 @@ def learn_windows(s, n, sentence_weights, source_weights, target_weights, option
     return loss
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_document_gradients(s, n, options, scratch):
     """PV-DM: what each word gets from the windows that hold it, and what the sentence gets; returns its mean square."""
     source, rows, scale, window = scratch.source, scratch.rows, scratch.scale, options.window

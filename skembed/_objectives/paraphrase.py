@@ -12,7 +12,7 @@ The vectors of a pair should have a larger cosine with each other than with the 
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, copy_scaled, dots, mean_square, padded, softmax
 from .._training.pairs import PairLoss
 
@@ -61,7 +61,7 @@ def softmax_errors(scores, excluded, inverse_temperature, rows, columns, error):
     return loss
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def hardest_negative(scores, excluded, i):
     """The sentence of the block that is most similar to sentence i and not excluded, or -1."""
     n = excluded.shape[0]

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
-from .._compiled.compile import INLINE, PASTE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
@@ -99,7 +99,7 @@ class TargetSentence(NamedTuple):
     thread: int
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def draw_words(s, half, options, seed, target_weights, scratch):
     """Draw the negatives of a sentence, and which of its words are targets: 0 in `own_of`, -1 for the others."""
     target = scratch.target
@@ -117,7 +117,7 @@ def draw_words(s, half, options, seed, target_weights, scratch):
         prefetch_row(target_weights, scratch.words[i] * is_target)  # row 0 if not; a branch would be mispredicted
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def leave_targets_out(s, n_features, source_weights, options, scratch):
     """Eq. 2: v_{S without w_t} of each target, the sum of the sentence less the word and the n-grams that hold it.
 
@@ -158,7 +158,7 @@ def leave_targets_out(s, n_features, source_weights, options, scratch):
     return own - first_own
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def score_words(s, n_targets, target_weights, options, scratch):
     """Eq. 3: errors of each target and of its negatives; returns the loss.
 
@@ -188,7 +188,7 @@ def score_words(s, n_targets, target_weights, options, scratch):
     return loss
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_word_gradients(s, n_targets, target_weights, options, scratch):
     """Gradients of each v_{S without w_t}, of the negatives, and of what all features get from all targets."""
     source, target, own, first = scratch.source, scratch.target, s.a + s.i, s.target + options.negative
@@ -208,7 +208,7 @@ def gather_word_gradients(s, n_targets, target_weights, options, scratch):
     source.square[shared] = combine(source.vectors, shared, scratch.inverse, own, of_targets)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_feature_gradients(s, n_targets, options, scratch):
     """The gradient of a feature: that of all features of the sentence, less the terms of targets that it contains."""
     source, feature, own_of = scratch.source, scratch.feature, scratch.own_of
@@ -238,7 +238,7 @@ def gather_feature_gradients(s, n_targets, options, scratch):
                     base = e
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def set_thresholds(s, n_features, n_targets, options, scratch):
     """Multiples of the soft threshold: 1 / |R(S without w_t)| for each feature of it, 1 for each update of a target."""
     source, target, feature, first = scratch.source, scratch.target, scratch.feature, s.target + options.negative
@@ -269,7 +269,7 @@ def set_thresholds(s, n_features, n_targets, options, scratch):
         target.threshold[first + i] = ONE
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_sentence(s, half, text, rows, options, seed, scratch):
     """All targets of one sentence against frozen weights; returns the loss, and the numbers of targets and features."""
     source_weights, target_weights = rows[0].weights, rows[1].weights

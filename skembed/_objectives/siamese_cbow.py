@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator
-from .._compiled.compile import LEAN, PASTE, lean_kernel
+from .._compiled.compile import INLINE_NUMBA, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of
@@ -55,7 +55,7 @@ class Cosines(NamedTuple):
     source_gradient: np.ndarray  # (n_targets, n_components) float32, gradient of the unit vector in the source role
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def scale_to_length_one(scratch, first, last):
     sentences = scratch.sentences
     for member in range(first, last):
@@ -69,7 +69,7 @@ def scale_to_length_one(scratch, first, last):
                 copy_scaled(scratch.unit, member, ONE / scratch.norm[member], sentences.sums, member)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def score_cosines(plan, scratch, random, inverse_temperature, team):
     """Phase 2: each target against its neighbours and the random sentences, eq. 1."""
     sentences, losses, n_near = scratch.sentences, scratch.losses, 2 * plan.border + 1
@@ -107,7 +107,7 @@ def score_cosines(plan, scratch, random, inverse_temperature, team):
         combine(scratch.source_gradient, i, scores.flat, buffer, Selection(scratch.unit, scores.which, buffer, n))
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_cosine_gradients(plan, scratch, random, block, team):
     """Phase 3: a sentence's gradient from its roles as source, as random sentence and as neighbour."""
     sentences, losses = scratch.sentences, scratch.losses

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
-from .._compiled.compile import PASTE, lean_kernel
+from .._compiled.compile import INLINE_NUMBA, lean_kernel
 from .._compiled.random import below, random_bits, uniform
 from .._compiled.rows import ONE, Selection, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
 from .._compiled.sync import Team
@@ -82,7 +82,7 @@ class WindowSentence(NamedTuple):
     buffer: int  # where the thread's list of rows begins
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def keep_words(text, sentence, seed, options, target_weights, words, a):
     """Subsampling: write the words of a sentence that are kept, from ``a`` on; returns their number."""
     n, start = np.int64(0), text.sent_ptr[sentence]
@@ -97,7 +97,7 @@ def keep_words(text, sentence, seed, options, target_weights, words, a):
     return n
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def draw_windows(s, half, seed, options, target_weights, scratch):
     """Draw the negatives of a sentence and the window of each of its words."""
     for j in range(options.negative):
@@ -109,7 +109,7 @@ def draw_windows(s, half, seed, options, target_weights, scratch):
         scratch.near[s.a + i] = 1 + below(bits, options.window)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def learn_position(s, i, source_weights, target_weights, options, scratch):
     """Word i of a sentence against frozen weights: errors, and the gradient of its hidden vector.
 
@@ -159,7 +159,7 @@ def learn_position(s, i, source_weights, target_weights, options, scratch):
     return loss, n_predicted
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_negative_gradients(s, options, scratch):
     """What the negatives of a sentence get from all positions."""
     target, width = scratch.target, scratch.negative_error.shape[1]
@@ -170,7 +170,7 @@ def gather_negative_gradients(s, options, scratch):
         target.square[e] = combine_strided(target.vectors, e, errors, hidden)
 
 
-@njit(**PASTE)
+@njit(**INLINE_NUMBA)
 def gather_window_gradients(s, options, scratch):
     """What each word gets, from its own position and from those that have it in their window."""
     source, target, rows, scale, buffer = scratch.source, scratch.target, scratch.rows, scratch.scale, s.buffer

@@ -21,7 +21,7 @@ _METHODS = ("encode", "transform")
 _OF_ROWS = ("model", "pretrained")  # parameters
 
 
-class ShowsRowsBriefly:
+class ShortReprMixin:
     """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803

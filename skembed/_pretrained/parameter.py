@@ -8,14 +8,14 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from .models import ShowsRowsBriefly
+from .models import ShortReprMixin
 from .vectorizer import PretrainedVectorizer
 
 PRETRAINED = "pretrained"  # the parameter, and the block of its rows
 TEACHER = "teacher"
 
 
-class PretrainedParameter(ShowsRowsBriefly, BaseEstimator):
+class PretrainedParameter(ShortReprMixin, BaseEstimator):
     """Adds the parameter `pretrained` to an estimator: clones share it, and a `teacher` if there is that parameter."""
 
     pretrained: Any

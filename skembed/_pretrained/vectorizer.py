@@ -19,7 +19,7 @@ from .._base.scikit_learn import fit_context
 from .._corpus.input import list_of_texts
 from .._validation.limits import integers
 from .identity import PROBES, Identity
-from .models import ShowsRowsBriefly, caller_of, checked_rows, is_path, name_of
+from .models import ShortReprMixin, caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of
 
 _MANY = 100  # texts to embed, from which on the model is asked again whether it is still the same
@@ -27,7 +27,7 @@ _OF_PROCESS = ("_call", "_is_known")  # attributes: the opened model, and that i
 _PAUSE = 5.0  # seconds between two lines of progress
 
 
-class PretrainedVectorizer(ShowsRowsBriefly, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReadsText):
+class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReadsText):
     """Rows of a model that somebody else has trained: any model as a transformer of texts.
 
     It is what :class:`TextVectorizer` and :class:`SearchIndex` make of their parameter `pretrained`. Pass it there

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store, total
 from .tiles import ABSENT, key_of, replace_last, row_of, score_of
 
@@ -43,7 +43,7 @@ class Documents(NamedTuple):
     n_alive: int  # documents that were not removed
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def dot(a, i, b, j):
     """Dot product of two rows whose width is a multiple of sixteen."""
     s0 = s1 = s2 = s3 = splat(_ZERO)
@@ -61,7 +61,7 @@ def dot(a, i, b, j):
     return total(multiply_add(s0, one, multiply_add(s1, one, multiply_add(s2, one, s3))))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _add_terms(queries, q, documents, scores):
     """Add the scores of BM25 to ``scores`` (n_padded,) float32."""
     for i in range(queries.ptr[q], queries.ptr[q + 1]):
@@ -70,7 +70,7 @@ def _add_terms(queries, q, documents, scores):
             scores[documents.docs[at]] += weight * documents.weights[at]
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _spread(blocks, n_documents):
     """Standard deviation of the scores, which are zero or more, over the documents; 0 where all are equal."""
     one, first, second = splat(_ONE), 0.0, 0.0
@@ -86,7 +86,7 @@ def _spread(blocks, n_documents):
     return np.sqrt(variance) if variance > 1e-9 * square else 0.0
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _keep_best_bm25(blocks, allowed, filter_row, q, keys):
     """The k best documents by BM25 alone, of those that have a term."""
     floor = _ZERO
@@ -101,7 +101,7 @@ def _keep_best_bm25(blocks, allowed, filter_row, q, keys):
                     floor = score_of(keys[q, 0])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys):
     """The k best documents by the mixed score, of those that reach ``floor``."""
     allowed, filter_row, vectors = queries.allowed, queries.filters[q], documents.vectors

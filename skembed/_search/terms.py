@@ -12,10 +12,10 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import read_only_view
-from .._compiled.compile import LEAN, lean_kernel
+from .._compiled.compile import NO_REFCOUNT, lean_kernel
 from .._compiled.threads import Threads, count_threads
 from .._text.batches import decode_words, encode_words, offsets
-from .._text.encoder import Encoder
+from .._text.encoder import CorpusTokenizer
 from .._text.sources import iter_batches
 from .._text.tokenizer import Tokenizer
 from .._text.words import lower
@@ -141,7 +141,7 @@ def _scan(texts: Sequence[str], n_jobs: int | None) -> tuple[list[str], np.ndarr
     """Return the distinct words of texts, the index of each token's word, and where each text begins."""
     tokenizer = Tokenizer()
     with Threads(count_threads(n_jobs)) as threads:
-        encoder = Encoder(tokenizer, threads)
+        encoder = CorpusTokenizer(tokenizer, threads)
         read = list(encoder.read((batch, []) for batch in iter_batches(list(texts), tokenizer, multiple=2)))
         if not any(len(part.ids) for part in read):
             return [], np.empty(0, np.int32), np.zeros(len(texts) + 1, np.int64)
@@ -223,7 +223,7 @@ def _find_terms(lexicon, text, ptr, numbers):
             numbers[i] = lexicon.order[low]
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _order(lexicon, number, text, ptr, i):
     """Below zero if a term of the lexicon comes before another one by its bytes, zero if they are equal."""
     mine, other = lexicon.ptr[number], ptr[i]

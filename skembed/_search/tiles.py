@@ -7,7 +7,7 @@ columns. A score is a sum in the order of the features, whatever rows and querie
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import copy_scaled, mean_square
 from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store
 
@@ -109,25 +109,25 @@ def multiply_sparse(data, columns, ptr, positions, panel, out):
         store(out, i, 3 * WIDTH, s3)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def key_of(score, row):
     """An integer that sorts a row by falling score, then by index; no two rows have an equal one."""
     bits = np.float32(score + _ZERO).view(np.uint32)  # -0.0 is 0.0, which has the same place
     return np.uint64(bits if bits >= _SIGN else bits ^ _OTHERS) << _HALF | np.uint64(row)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def row_of(key):
     return np.int64(key & _ROW)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def score_of(key):
     bits = np.uint32(key >> _HALF)
     return np.uint32(bits if bits >= _SIGN else bits ^ _OTHERS).view(np.float32)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def replace_last(keys, query, key):
     """Replace the last of the k best, which is the root of a binary heap."""
     k, at = keys.shape[1], 0

@@ -92,7 +92,7 @@ def _sentences(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.concatenate([np.arange(*extent) for extent in zip(starts.tolist(), ends.tolist())])
 
 
-class Pace(NamedTuple):
+class MergeSchedule(NamedTuple):
     """How often the shards of a method are merged; measured, see doc/research/shards.rst."""
 
     fewest_rounds: int = 16  # of a pass
@@ -118,7 +118,7 @@ class Round(NamedTuple):
     last: float
 
 
-def rounds_of_pass(n_tokens: int, n_shards: int, pace: Pace, *, warm_up: bool) -> list[Round]:
+def rounds_of_pass(n_tokens: int, n_shards: int, pace: MergeSchedule, *, warm_up: bool) -> list[Round]:
     """The rounds of a pass: at first one trainer, if there is to be a warm-up, then all shards.
 
     A function of the text, the method and the number of shards, never of the number of workers.

@@ -18,7 +18,7 @@ from .._training.learned_arrays import accumulator_of
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, RowChanges, apply, merge, merge_into, take_changes, working_copy
-from .plan import Pace, Shard, ShardLocation, cut, deal, rounds_of_pass
+from .plan import MergeSchedule, Shard, ShardLocation, cut, deal, rounds_of_pass
 from .tasks import reduce_in_tree
 
 
@@ -31,8 +31,8 @@ class Job(NamedTuple):
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
     word_weight: np.ndarray  # of the text
     n_shards: int
-    pace: Pace
-    farthest: float  # see `Pace`
+    pace: MergeSchedule
+    farthest: float  # see `MergeSchedule`
 
 
 class Task(NamedTuple):
@@ -99,9 +99,9 @@ class RoundTrainer:
     def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, engine: Engine) -> None:
         self.job, self.fitted, self.trainer, self.engine = job, fitted, trainer, engine
         self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
-        self.go_on(PartOfPass(), lambda part: None)
+        self.resume(PartOfPass(), lambda part: None)
 
-    def go_on(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
+    def resume(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
         """Leave out the rounds that the next pass has already made; `write` is called between rounds."""
         self.part, self.write = part, write
 

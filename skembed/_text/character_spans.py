@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .batches import offsets
 from .character_ngrams import CharacterNgrams
 
@@ -53,7 +53,7 @@ def _spaces() -> np.ndarray:
     return np.array([chr(code).isspace() for code in range(_LAST_SPACE + 2)])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _mark_span(reach, start, end, shortest, longest, keeps_short):
     """Write how far the n-grams of a span reach; returns the number of n-grams."""
     n = end - start

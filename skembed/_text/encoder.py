@@ -96,7 +96,7 @@ def check_n_words(n_words: int) -> None:
         )
 
 
-class Encoder:
+class CorpusTokenizer:
     """Encode a stream of sentences with provisional ids, count its words, and order them when all is read.
 
     If the tokenizer has the default pattern, or tokens are n-grams of characters, compiled code scans the text. Each

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .utf8 import fold_product, utf8
 
 STRIDE = 2  # integers of a slot: an edge, 0 if it is free, and the node to which it leads
@@ -28,19 +28,19 @@ class Trie(NamedTuple):
     state: np.ndarray  # (1,) int64: number of nodes, the root too
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def edge_to(node, character):
     return ((np.uint64(node) << _BITS_OF_CHARACTER) | np.uint64(character)) + _U1
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def parent_and_character(edge):
     """The node that an edge leaves, uint64, and the character that it adds."""
     bits = edge - _U1
     return bits >> _BITS_OF_CHARACTER, bits & _CHARACTER
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _slot_of(slots, edge):
     """The slot of an edge, or the free one where it belongs."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -50,7 +50,7 @@ def _slot_of(slots, edge):
     return slot
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _add_edge(trie, slot, edge):
     """Add the node to which a new edge leads; returns it."""
     node = trie.state[0]

@@ -3,12 +3,12 @@
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program of Sent2Vec, so that equal ids share a bucket
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def ngram_row(words, first, order, n_words, n_buckets):
     """The row of the n-gram of ``order`` words from ``first`` on: rows of n-grams follow those of the words."""
     bits = np.uint64(words[first])

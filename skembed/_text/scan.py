@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .batches import CODE, MARK, STACKED, UNSPACED
 from .utf8 import (
     COMPRESSES,
@@ -43,7 +43,7 @@ from .word_table import (
     prefetch_slot,
 )
 
-_has_capacity = njit(**INLINE)(has_capacity)
+_has_capacity = njit(**INLINE_LLVM)(has_capacity)
 
 SEGMENT = 512  # bytes of text that are scanned at a time, a multiple of 64
 # What a scan remembers when it is interrupted: the first byte to read, the number of ids so far, the index of the
@@ -80,7 +80,7 @@ class Segment(NamedTuple):
     stops: np.ndarray  # (SEGMENT + 1,) int64: number of spans, later of words, to the end of each sentence, and in all
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _note_bits(borders, at, bits, first):
     """Write ``first`` plus the position of each set bit. Eight at a time, so that few branches are mispredicted."""
     while bits != _U0:
@@ -90,7 +90,7 @@ def _note_bits(borders, at, bits, first):
         at += np.uint64(8)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _find_spans(text, ends, scanned, segment):
     """Find the borders of the spans of the next segment; returns how many they are, and how many sentences end."""
     progress, borders, stops = scanned.progress, segment.borders, segment.stops
@@ -121,7 +121,7 @@ def _find_spans(text, ends, scanned, segment):
     return n_borders, n_stops
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _list_word(known, table, words, n_words, a, b, n):
     """Note a word of at most SHORT bytes, and prefetch its slots."""
     key = hash_of(a, b)
@@ -131,7 +131,7 @@ def _list_word(known, table, words, n_words, a, b, n):
     words[at], words[at + _U1], words[at + _U2], words[at + _U3] = a, b, key, n
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _list_slice(text, start, end, tables, words, n_words):
     """List the bytes of a text, at most SHORT, as a word; lowered, they are the same."""
     mask_a, mask_b = first_bytes(end - start)
@@ -139,7 +139,7 @@ def _list_slice(text, start, end, tables, words, n_words):
     _list_word(tables.known, tables.new, words, n_words, a, b, end - start)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _list_lowered(text, start, end, tables, words, n_words):
     """List the words of a span with characters above 127; returns the number of words listed, or 0.
 
@@ -190,7 +190,7 @@ def _list_lowered(text, start, end, tables, words, n_words):
     return n_words
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _list_words(text, tables, segment, n_borders, n_stops):
     """List the words of a segment and prefetch their slots; a span that needs the arena is listed as a whole."""
     borders, words, stops = segment
@@ -223,7 +223,7 @@ def _list_words(text, tables, segment, n_borders, n_stops):
         n_words = listed
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _id_of_slice(text, start, end, tables):
     """Id of the bytes of a text as a word; lowered, they are the same."""
     arena, first, n = tables.new.arena, tables.new.state[N_BYTES], end - start
@@ -233,7 +233,7 @@ def _id_of_slice(text, start, end, tables):
     return id_of_last(tables.known, tables.new, n)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _split_span(text, start, end, tables, ids, n_ids):
     """Ids of the words of any span; returns ``n_ids``."""
     arena, state = tables.new.arena, tables.new.state
@@ -271,7 +271,7 @@ def _split_span(text, start, end, tables, ids, n_ids):
     return n_ids
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _look_up(text, tables, scanned, segment, n_stops):
     """Write the ids of the words listed; False if it stopped at a character that only Python can lower."""
     progress, ids, ptr = scanned

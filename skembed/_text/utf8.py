@@ -5,7 +5,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core.registry import cpu_target
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.intrinsic import ARRAY, call, intrinsic, item_pointer
 from .batches import IN_CONTEXT
 
@@ -132,7 +132,7 @@ def fold_product(builder, a, b):
     return builder.trunc(builder.xor(product, high), _EIGHT_BYTES)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def decode_character(text, at):
     """Code point of the character that begins at ``text[at]``, a byte above 127, and its length; or -1 if not UTF-8."""
     first = np.int64(text[at])
@@ -153,14 +153,14 @@ def decode_character(text, at):
     return code, n
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _is_small_greek(text, at):
     """Whether a small Greek letter begins at ``text[at]``."""
     first, second = np.int64(text[at]), np.int64(text[at + 1])
     return (first == 0xCE and 0xB1 <= second < 0xC0) or (first == 0xCF and 0x80 <= second < 0x8F)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def next_lowered(text, at, lowered):
     """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault.
 
@@ -183,7 +183,7 @@ def next_lowered(text, at, lowered):
     return lower, size, fault
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def utf8(code):
     """The bytes of a character as one uint64, and their number."""
     if code < 0x80:
@@ -198,7 +198,7 @@ def utf8(code):
     return np.uint64(0xF0 | (code >> 18) | (second << 8) | (third << 16) | (last << 24)), 4
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def encode_character(code, arena, at):
     """Write a character to ``arena[at : at + 8]``, zeros after it, and return its length."""
     bits, n = utf8(code)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.simd import prefetch_item
 from .utf8 import fold_product, load_bytes, store_bytes
 
@@ -56,19 +56,19 @@ def has_capacity(n_words, n_slots):
     return 8 * n_words <= 5 * n_slots
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def first_bytes(n):
     """Masks of the first ``n`` bytes of two uint64 that follow each other."""
     i = np.uint64(min(n, SHORT))
     return _MASKS_A[i], _MASKS_B[i]
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def hash_of(a, b):
     return fold_product(a ^ _MIX_A, b ^ _MIX_B)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _hash_bytes(arena, start, n):
     """Hash of a word of more than SHORT bytes."""
     bits = np.uint64(n)
@@ -77,7 +77,7 @@ def _hash_bytes(arena, start, n):
     return hash_of(load_bytes(arena, start + n - 8), bits)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _slot_contents(source, start, n):
     """The first two integers of the slot of a word of ``n`` bytes, and its hash; a longer one lacks its offset."""
     if n > SHORT:
@@ -88,7 +88,7 @@ def _slot_contents(source, start, n):
     return a, b, hash_of(a, b)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _same_bytes(a, a_start, b, b_start, n):
     """Whether two words of ``n`` bytes, more than SHORT, are equal."""
     for i in range(0, n - 8, 8):
@@ -97,23 +97,23 @@ def _same_bytes(a, a_start, b, b_start, n):
     return load_bytes(a, a_start + n - 8) == load_bytes(b, b_start + n - 8)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _first_slot(slots, key):
     """Index of the slot at which the search for a word with this hash begins."""
     return (key * _STRIDE) & np.uint64(slots.shape[0] - 1)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _next_slot(slots, slot):
     return (slot + _STRIDE) & np.uint64(slots.shape[0] - 1)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def prefetch_slot(slots, key):
     prefetch_item(slots, np.int64(_first_slot(slots, key)))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _find_short(slots, key, a, b):
     """Slot of a word of at most SHORT bytes, or the free slot where it belongs."""
     slot = _first_slot(slots, key)
@@ -122,7 +122,7 @@ def _find_short(slots, key, a, b):
     return slot
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _find_long(slots, arena, source, start, n, key):
     """The same for a longer word, ``n`` bytes of ``source`` from ``start`` on; ``key`` is its hash."""
     slot = _first_slot(slots, key)
@@ -134,7 +134,7 @@ def _find_long(slots, arena, source, start, n, key):
     return slot
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _add_word(table, slot, a, b, n):
     """Add a word to a free slot; its bytes are at the end of the arena already. Returns the id."""
     slots, arena, state = table
@@ -147,12 +147,12 @@ def _add_word(table, slot, a, b, n):
     return word
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _id_at(slots, slot):
     return np.int64(slots[slot + _U2] & np.uint64(0xFFFFFFFF))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def id_of_short(known, table, a, b, key, n):
     """Id of a word of ``n`` bytes, at most SHORT, with the hash ``key``; a new word is added to ``table``."""
     slot = _find_short(known.slots, key, a, b)
@@ -168,7 +168,7 @@ def id_of_short(known, table, a, b, key, n):
     return known.state[N_WORDS] + _add_word(table, slot, a, b, n)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def id_of_last(known, table, n):
     """Id of the word of ``n`` bytes beyond the end of the arena of ``table``; a new word is added."""
     slots, arena, state = table

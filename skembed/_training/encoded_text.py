@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
 from .._text.character_ngrams import CharacterNgrams
@@ -138,7 +138,7 @@ class Block(NamedTuple):
     n_members: int  # its sentences, borders included
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def block_of(plan, index):
     """The block with this index."""
     first = index * plan.runs_per_block
@@ -147,7 +147,7 @@ def block_of(plan, index):
     return Block(index, first, last, n_runs * plan.run_length, n_runs * (plan.run_length + 2 * plan.border))
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def _first_run_of(run_ptr, block, thread, n_threads):
     """First run of a thread's range, which is also the end of the range before."""
     n_runs = block.last_run - block.first_run
@@ -164,7 +164,7 @@ def _first_run_of(run_ptr, block, thread, n_threads):
     return low
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def runs_of_thread(run_ptr, block, team):
     """First and last+1 of a thread's runs: contiguous, with about the same number of words for each thread."""
     return (
@@ -173,7 +173,7 @@ def runs_of_thread(run_ptr, block, team):
     )
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def prefetch_run(text, plan, run):
     """Prefetch the tokens of the run four ahead, and the offsets of the run eight ahead."""
     n_runs, n_sentences = plan.run_starts.shape[0], text.document.shape[0]
@@ -189,7 +189,7 @@ def prefetch_run(text, plan, run):
         prefetch_item(text.tokens, token)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def prefetch_next_words(text, plan, run, position, weights, table):
     """Prefetch the rows of the words of the next sentence of the block, and their items of a table.
 
@@ -204,7 +204,7 @@ def prefetch_next_words(text, plan, run, position, weights, table):
         prefetch_item(table, word)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def sentence_of_block(text, plan, run_ptr, block, i, weights, table):
     """Sentence i of a block, borders left out, and the number of words before it there.
 

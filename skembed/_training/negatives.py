@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import unshared_zeros
-from .._compiled.compile import INLINE, kernel
+from .._compiled.compile import INLINE_LLVM, kernel
 from .._compiled.random import below, random_bits, uniform
 
 # The columns of the alias tables: a word, the word that may be drawn instead, and the probability that it is not, times
@@ -82,7 +82,7 @@ def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
             n_small += 1
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def half_of_words(negatives, seed, block, i):
     """First and last+1 of the rows of the table from which sentence i of a block draws.
 
@@ -94,7 +94,7 @@ def half_of_words(negatives, seed, block, i):
     return (negatives.middle, negatives.table.shape[0]) if is_second else (0, negatives.middle)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def draw_negative(negatives, half, bits):
     """A word of a half, from 64 random bits."""
     row = half[0] + below(bits, half[1] - half[0])

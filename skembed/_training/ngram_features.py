@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE
+from .._compiled.compile import INLINE_LLVM
 from .._compiled.random import below, random_bits
 from .._text.ngrams import ngram_row
 from .trainer import Matrix
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def drop_ngrams(s, seed, options, feature, first, n_ngrams):
     """Draw the n-grams that a sentence is learned without: -1 in ``feature`` from ``first`` on, 0 for the others."""
     n_dropped = min(options.dropout, n_ngrams)
@@ -30,7 +30,7 @@ def drop_ngrams(s, seed, options, feature, first, n_ngrams):
         feature[f] = -1
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_features(s, word_weight, options, seed, scratch):
     """R(S): words, then n-grams of each order, as entries of the source gradient; returns their number."""
     words, feature, source = scratch.words, scratch.feature, scratch.source
@@ -57,7 +57,7 @@ def list_features(s, word_weight, options, seed, scratch):
     return e - s.source
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def features_with(i, n, order, f):
     """First and last+1 of the features of an order that hold word i of n words; ``f`` of this order and the next."""
     return f + max(0, i - order + 1), f + min(i, n - order) + 1, f + max(0, n - order + 1)

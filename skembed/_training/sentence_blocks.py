@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, unshared_width
-from .._compiled.compile import INLINE, LEAN
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT
 from .._compiled.random import below, random_bits
 from .._compiled.rows import ONE, Selection, combine, prefetch_row
 from .._compiled.sync import aborted, barrier
@@ -109,7 +109,7 @@ def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads
     )
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
     """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number.
 
@@ -134,7 +134,7 @@ def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
     return k - first
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def drop_features(bag, seed, first_draw, gradient, first, n):
     """Drop entries at random; returns how many stay. The draw of an entry depends on the pass and on its position.
 
@@ -152,7 +152,7 @@ def drop_features(bag, seed, first_draw, gradient, first, n):
     return k - first
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def list_entries(text, bag, seed, member, sentence, gradient, first):
     """List what a sentence is the sum or mean of, with the weights in it; returns how many there are.
 
@@ -168,7 +168,7 @@ def list_entries(text, bag, seed, member, sentence, gradient, first):
     return n
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def sum_sentences(text, rows, bag, plan, block, sentences, team):
     """Phase 1: ``sums[member] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
 
@@ -202,7 +202,7 @@ def sum_sentences(text, rows, bag, plan, block, sentences, team):
     return first_member, last_member
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def is_neighbour(sentences, plan, a, b):
     """Whether two members are different sentences of one document, at most ``border`` apart.
 
@@ -213,7 +213,7 @@ def is_neighbour(sentences, plan, a, b):
     return in_one_document and 0 < distance <= plan.border
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def is_negative(sentences, plan, a, b):
     """Whether member b may be a random sentence of member a: it is no neighbour, and shares no class."""
     if sentences.document[b] < 0 or is_neighbour(sentences, plan, a, b):
@@ -235,7 +235,7 @@ class RandomTargets(NamedTuple):
     n_targets: int
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def draw_targets(plan, block, offsets):
     """Draw as many distances as ``offsets`` holds, or fewer where the block is too small.
 
@@ -258,21 +258,21 @@ def draw_targets(plan, block, offsets):
     return RandomTargets(offsets, n, block.n_targets)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def random_target(random, i, r):
     """The target that is random sentence r of target i. Uses a comparison, because a division is slow."""
     target = i + random.offsets[r]
     return target - (random.n_targets if target >= random.n_targets else 0)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def target_compared_with(random, i, r):
     """The target whose random sentence r is target i."""
     target = i - random.offsets[r]
     return target + (random.n_targets if target < 0 else 0)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def end_block(matrices, update, losses, block, team):
     """Last phase, after a barrier: add the losses and update each of ``matrices``, pairs of rows and gradient.
 

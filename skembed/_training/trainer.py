@@ -85,7 +85,7 @@ class BlockLoop(ABC):
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels, or load them from the cache."""
 
-    def go_on(self, part: Any, write: Callable[[Any], None]) -> None:
+    def resume(self, part: Any, write: Callable[[Any], None]) -> None:
         """Nothing to do: a pass has no parts after which a checkpoint is written."""
         return
 

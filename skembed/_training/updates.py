@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.buffers import ALLOCATOR, unshared_width
-from .._compiled.compile import INLINE, LEAN, lean_kernel
+from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import ONE, add_scaled, prefetch_row
 
 # Below this a row has received only rounding errors, and the square root's reciprocal may overflow in float32.
@@ -119,7 +119,7 @@ def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ALLOCATOR):
     )
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def sort_by_owner(gradient, owner, first, last, team):
     """Sort the entries of this thread's list, from ``first`` to ``last``, by the owner of the row, stably."""
     bounds, thread = gradient.bounds, team.thread
@@ -147,14 +147,14 @@ def sort_by_owner(gradient, owner, first, last, team):
     bounds[thread, 0] = gradient.capacity + first
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def shrink(weights, row, threshold):
     """Soft threshold: move every number of a row towards zero by ``threshold``, not past it."""
     for c in range(weights.shape[1]):
         weights[row, c] = math.copysign(max(abs(weights[row, c]) - threshold, np.float32(0.0)), weights[row, c])
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def take_step(rows, row, entry, step, adagrad):
     """``rows.weights[row] -= step * scale * vectors[vector]`` for ``entry = (scale, vectors, vector, square)``.
 
@@ -170,7 +170,7 @@ def take_step(rows, row, entry, step, adagrad):
     add_scaled(rows.weights, row, -step * scale, vectors, vector)
 
 
-@njit(**LEAN)
+@njit(**NO_REFCOUNT)
 def update_rows(rows, gradient, update, block, team):
     """Last phase: the steps of a thread's rows, in the order of the block.
 

@@ -3,14 +3,14 @@
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, lean_kernel
+from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.random import random_bits
 
 KEEP_ALL = 2**31
 _STREAM = np.uint64(11)  # of the draws that drop words
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def _list_kept(text, sentence, kept, seed, ids, first):
     """List the words of a sentence that are known and not dropped, from ``first`` on; returns where they end."""
     n = first

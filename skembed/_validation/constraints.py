@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import (
 from .messages import brief
 
 
-class Described(HasMethods):  # scikit-learn accepts only its own constraint classes
+class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
     """A constraint that is described by a phrase instead of by the name of a class.
 
     Parameters

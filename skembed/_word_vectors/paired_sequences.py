@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.queries import SentenceSimilarity
+from .._base.queries import SimilarityMixin
 from .._base.sharing import norms_for
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
@@ -21,7 +21,7 @@ from .paired_words import PairedWords
 from .start import median_above_zero
 
 
-class PairedSequences(SentenceSimilarity, PairedWords):
+class PairedSequences(SimilarityMixin, PairedWords):
     """Base of the methods with a network over word vectors, both learned from pairs.
 
     A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.

@@ -18,7 +18,7 @@ from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.pairs import Loss
 from .._validation.limits import integers
-from .start import StartsFromInit
+from .start import InitMixin
 
 MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),
@@ -28,7 +28,7 @@ MOVES = {
 }
 
 
-class PairedWords(StartsFromInit, PairedVectorizer):
+class PairedWords(InitMixin, PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
     _parameter_constraints: dict[str, Any] = {

@@ -42,7 +42,7 @@ class InitVectors(NamedTuple):
         return self.model is not None and issubclass(cls, self.model)
 
 
-class StartsFromInit(TrainedVectorizer):
+class InitMixin(TrainedVectorizer):
     """Base of the estimators with the parameter `init`.
 
     The vocabulary has the words of `init` first, in its order, so that a word keeps its row; then the words of the text
@@ -65,7 +65,7 @@ class StartsFromInit(TrainedVectorizer):
         """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
         bare = copy(self)
         bare.init = None
-        clone = super(StartsFromInit, bare).__sklearn_clone__()
+        clone = super(InitMixin, bare).__sklearn_clone__()
         clone.init = getattr(self, "init", None)  # which a subclass may do without
         return clone
 
@@ -253,7 +253,7 @@ def _width_of(init: Any) -> int | None:
 
 def _has_words(model: Any) -> bool:
     """Whether it is an estimator of this package that makes a sentence of word vectors."""
-    return isinstance(model, (PooledVectorizer, StartsFromInit))
+    return isinstance(model, (PooledVectorizer, InitMixin))
 
 
 def _unfrozen(init: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.growth import check_new_words, learn_words
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context
-from .._base.sharing import Shared, of_one_state
+from .._base.sharing import SharedMixin, on_snapshot
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
@@ -26,7 +26,7 @@ from .._objectives.paraphrase import UnitVectors
 from .._training.memory import explaining_memory_error
 from .._training.progress import PassTasks
 from .._validation.columns import as_scores, check_same_length
-from .._validation.constraints import Described
+from .._validation.constraints import PredicateConstraint
 from .._validation.messages import brief
 from .._word_vectors.sources import is_unfitted
 from ._pairs import pair_features
@@ -36,7 +36,7 @@ from ._relatedness_training import Head, RelatednessTraining
 
 __all__ = ["FineTunedRelatednessRegressor"]
 
-_ENCODER = Described(
+_ENCODER = PredicateConstraint(
     lambda value: isinstance(value, PairedVectorizer),
     "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer",
 )
@@ -45,7 +45,7 @@ _ENCODER = Described(
 _OF_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change", "tol")
 
 
-class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessRegressor):
+class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, RelatednessRegressor):
     r"""Predict scores of pairs of sentences with an encoder that learns from the scores too.
 
     The head is that of :class:`RelatednessRegressor`. It sees the products and the absolute differences of the two
@@ -282,7 +282,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
         encoder = self._fresh_encoder(np.random.RandomState(0))
         return PlannedTraining(self, encoder, _encoded(encoder, X)).estimate(keep=False)
 
-    @of_one_state
+    @on_snapshot
     def predict_grades(self, X: Any) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
@@ -301,7 +301,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, Shared, RelatednessReg
         unit = UnitVectors(np.asarray(self.encoder_.transform(sentences))).unit
         return self._grades_of(pair_features(unit[::2], unit[1::2]))
 
-    @of_one_state
+    @on_snapshot
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
 

@@ -18,7 +18,7 @@ from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import integers
-from ._parses import TakesParses, brackets_of, check_parses
+from ._parses import ParsesMixin, brackets_of, check_parses
 
 
 def _start_of_words(limit: float, without: list[int]) -> Start:
@@ -29,7 +29,7 @@ def _start_of_words(limit: float, without: list[int]) -> Start:
     return fill
 
 
-class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
+class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     r"""Sum of word vectors, learned so that the constituents of a parse predict the words around them: C-PHRASE.
 
     A constituent, from a single word up, is the mean of the vectors of its words. It predicts the words before and
@@ -290,10 +290,10 @@ class CPhraseVectorizer(TakesParses, PooledVectorizer, TrainedVectorizer):
     def _make_objective(self, fitted: dict[str, Any]) -> CPhraseObjective:
         return CPhraseObjective(self, fitted, self._brackets(fitted))
 
-    def _evidence(
+    def _training_data(
         self, X: Any, y: Any, groups: Any, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
-        evidence = super()._evidence(X, y, groups, keep)
+        evidence = super()._training_data(X, y, groups, keep)
         if self.trees == "bracketed":
             check_parses(evidence[0])
         return evidence

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.compile import INLINE, kernel
+from .._compiled.compile import INLINE_LLVM, kernel
 from .._compiled.products import multiply, panels_of, product_by_row
 from .._compiled.rows import ONE, padded, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store
@@ -85,25 +85,25 @@ class UnitGradients(NamedTuple):
     constant: np.ndarray  # (n_sentences, 3 width) float32
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def sigmoid(x):
     """``1 / (1 + exp(-x))`` of sixteen numbers."""
     return multiply_add(splat(_HALF), tanh(multiply_add(splat(_HALF), x, splat(_ZERO))), splat(_HALF))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def plus(a, b):
     """``a + b``."""
     return multiply_add(splat(ONE), a, b)
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def times(a, b):
     """``a * b``."""
     return multiply_add(a, b, splat(_ZERO))
 
 
-@njit(**INLINE)
+@njit(**INLINE_LLVM)
 def minus(a, b):
     """``a - b``."""
     return multiply_add(splat(-ONE), b, a)

@@ -38,7 +38,7 @@ def check_parses(corpus: SentenceCorpus) -> None:
             )
 
 
-class TakesParses(TextEstimator):
+class ParsesMixin(TextEstimator):
     """Base of the estimators with the parameter `trees`, whose value "bracketed" reads trees from the text."""
 
     trees: str = "balanced"

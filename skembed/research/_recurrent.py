@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SentenceSimilarity
+from .._base.queries import SimilarityMixin
 from .._base.state import Shaped
 from .._base.vector_length import LENGTH
 from .._corpus.corpus import SentenceCorpus
@@ -21,7 +21,7 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit, median_length
+from .._word_vectors.start import InitMixin, median_length
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict
 
@@ -179,7 +179,7 @@ class _OfNetwork:
         return found
 
 
-class RecurrentVectorizer(SentenceSimilarity, StartsFromInit):
+class RecurrentVectorizer(SimilarityMixin, InitMixin):
     """Base of the estimators with recurrent encoders and decoders.
 
     A method says which networks it has by `_networks`, and what they learn from by `_make_examples`.

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SentenceSimilarity
+from .._base.queries import SimilarityMixin
 from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import StartsFromInit
-from ._parses import TakesParses, brackets_of
+from .._word_vectors.start import InitMixin
+from ._parses import ParsesMixin, brackets_of
 from ._recursive import TreeSource, Unfolding, fold_rows
 from ._tree import start_pairs
 
@@ -28,7 +28,7 @@ def _start_of_pairs(is_decoder: bool) -> Start:
     return lambda array, seed: start_pairs(array, [seed, 7], is_decoder=is_decoder)
 
 
-class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFromInit):
+class RecursiveAutoencoderVectorizer(ParsesMixin, SimilarityMixin, InitMixin):
     r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
@@ -241,7 +241,7 @@ class RecursiveAutoencoderVectorizer(TakesParses, SentenceSimilarity, StartsFrom
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too
-            super(StartsFromInit, self)._check_agreement(corpus, name)
+            super(InitMixin, self)._check_agreement(corpus, name)
         else:
             super()._check_agreement(corpus, name)
 

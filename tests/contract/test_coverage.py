@@ -8,7 +8,7 @@ from estimators import CLASSES, NAMES, SPELLING, TEXT, corpus, default, fitted, 
 from sklearn.pipeline import make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._base.coverage import Tally
+from skembed._base.coverage import CoverageCounter
 
 FRENCH = [
     "Le chat dort sur le tapis de la cuisine.",
@@ -208,7 +208,7 @@ def test_a_tally_looks_at_a_sample():
         def words_of(ids):
             return ["a"] * len(ids)
 
-    tally = Tally()
+    tally = CoverageCounter()
     tally.add(Batch)
     assert Batch.rows.n_read <= 2000  # of words, and of sentences
     assert tally.batches == [(100_000, pytest.approx(1_000_000, rel=0.01), pytest.approx(1_000_000, rel=0.01))]

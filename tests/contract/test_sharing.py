@@ -29,13 +29,13 @@ class Stop:
     """A point in a method at which the first thread waits until another one has done something meanwhile."""
 
     def __init__(self, monkeypatch, cls, method):
-        self.there, self.go_on = threading.Event(), threading.Event()
+        self.there, self.resume = threading.Event(), threading.Event()
         original = getattr(cls, method)
 
         def stop_once(*args, **kwargs):
             if not self.there.is_set():
                 self.there.set()
-                assert self.go_on.wait(HANGS_AFTER)
+                assert self.resume.wait(HANGS_AFTER)
             return original(*args, **kwargs)
 
         monkeypatch.setattr(cls, method, stop_once)
@@ -48,7 +48,7 @@ class Stop:
                 assert self.there.wait(HANGS_AFTER)
                 meanwhile()
             finally:
-                self.go_on.set()
+                self.resume.set()
             return future.result()
 
 
@@ -205,11 +205,11 @@ from estimators import TEXT, make
 from skembed._base.text import TextEstimator
 estimator = make("CBOSVectorizer-stem").fit(TEXT)
 rows = estimator.transform(TEXT).tobytes()
-inside, go_on = threading.Event(), threading.Event()
+inside, resume = threading.Event(), threading.Event()
 original = TextEstimator._corpus_to_learn_from
 def wait(self, *args):
     inside.set()
-    go_on.wait()
+    resume.wait()
     return original(self, *args)
 TextEstimator._corpus_to_learn_from = wait
 thread = threading.Thread(target=estimator.fit, args=(TEXT,))
@@ -220,7 +220,7 @@ if child == 0:
     TextEstimator._corpus_to_learn_from = original
     os._exit(0 if estimator.transform(TEXT).tobytes() == rows and estimator.partial_fit(TEXT).n_iter_ == 3 else 1)
 status = os.waitpid(child, 0)[1]
-go_on.set()
+resume.set()
 thread.join()
 print(status)
 """

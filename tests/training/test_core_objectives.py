@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
-from skembed._base.queries import WordVectorInspection
+from skembed._base.queries import WordQueriesMixin
 from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import DenseTrainer
 from skembed._training.encoded_text import split_long_sentences
@@ -273,7 +273,7 @@ def test_memory_is_that_of_the_records(name):
     states = [value.nbytes for key, value in vars(estimator).items() if key.endswith("_accumulator")]
     assert memory["accumulators"] == sum(states) > 0
     assert memory["scratch"] > 0 and memory["total"] == sum(v for key, v in memory.items() if key != "total")
-    assert not hasattr(estimator, "explain") and not isinstance(estimator, WordVectorInspection)
+    assert not hasattr(estimator, "explain") and not isinstance(estimator, WordQueriesMixin)
 
 
 @pytest.mark.parametrize("check", CHECKS)

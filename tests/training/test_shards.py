@@ -14,7 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 from skembed import SentenceCorpus
 from skembed._shards import merging, rounds
 from skembed._shards.merging import RowChanges
-from skembed._shards.plan import Pace, Round, cut, deal, rounds_of_pass
+from skembed._shards.plan import MergeSchedule, Round, cut, deal, rounds_of_pass
 from skembed._shards.processes import Processes
 from skembed._shards.tasks import in_groups, reduce_in_tree
 from skembed._training.checkpoint import Checkpoint
@@ -310,29 +310,29 @@ def test_extents_are_whole_documents_unless_one_is_longer():
 
 
 def test_equal_changes_go_farther_on_a_long_text():
-    pace = Pace(64, farthest_of_long=4.0)
+    pace = MergeSchedule(64, farthest_of_long=4.0)
     assert [pace.farthest(n_tokens) for n_tokens in (1000, 19_999_999, 20_000_000, 10**12)] == [1, 1, 4, 4]
-    assert Pace(4).farthest(10**12) == 1
+    assert MergeSchedule(4).farthest(10**12) == 1
 
 
 def test_rounds_cover_a_pass():
     for n_tokens, n_shards, warm_up in [(100, 4, True), (10**7, 16, True), (10**11, 64, False), (10**11, 64, True)]:
-        found = rounds_of_pass(n_tokens, n_shards, Pace(4), warm_up=warm_up)
+        found = rounds_of_pass(n_tokens, n_shards, MergeSchedule(4), warm_up=warm_up)
         assert [one.first for one in found] == [0.0, *[one.last for one in found[:-1]]]
         assert found[-1].last == pytest.approx(1.0)
         assert [one.n_shards for one in found] == [1] * warm_up + [n_shards] * (len(found) - warm_up)
 
 
 def test_short_texts_have_few_rounds():
-    n_rounds = {n: len(rounds_of_pass(n, 4, Pace(16), warm_up=False)) for n in (100, 400_000, 10**6, 10**10)}
+    n_rounds = {n: len(rounds_of_pass(n, 4, MergeSchedule(16), warm_up=False)) for n in (100, 400_000, 10**6, 10**10)}
     assert n_rounds == {100: 4, 400_000: 6, 10**6: 16, 10**10: 125}
 
 
 def test_long_texts_have_rounds_of_so_many_words():
     """As many for all shards together, however many there are, until each has few."""
-    n_rounds = {n: len(rounds_of_pass(10**8, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16, 64)}
+    n_rounds = {n: len(rounds_of_pass(10**8, n, MergeSchedule(64, 125_000), warm_up=False)) for n in (4, 16, 64)}
     assert n_rounds == {4: 800, 16: 800, 64: 200}
-    n_rounds = {n: len(rounds_of_pass(10**7, n, Pace(64, 125_000), warm_up=False)) for n in (4, 16)}
+    n_rounds = {n: len(rounds_of_pass(10**7, n, MergeSchedule(64, 125_000), warm_up=False)) for n in (4, 16)}
     assert n_rounds == {4: 64, 16: 40}
 
 

@@ -5,7 +5,7 @@ import warnings
 import pytest
 from estimators import PUBLIC, corpus, make
 
-from skembed._shards.plan import Pace
+from skembed._shards.plan import MergeSchedule
 
 # Rounds of a pass; tokens of a round, if the text is long; the fewest tokens of a shard; kappa, if the text is long.
 PACES = {
@@ -21,7 +21,7 @@ PACES = {
 def test_paces_are_those_of_the_tables_of_the_page():
     found = {name: getattr(value, "_pace", None) for name, value in PUBLIC.items()}
     expected = {
-        name: Pace(fewest, most or Pace().most_tokens, least, farthest)
+        name: MergeSchedule(fewest, most or MergeSchedule().most_tokens, least, farthest)
         for name, (fewest, most, least, farthest) in PACES.items()
     }
     assert {name: pace for name, pace in found.items() if pace is not None} == expected
@@ -33,7 +33,7 @@ def test_paces_are_those_of_the_tables_of_the_page():
 def test_most_shards_are_those_that_were_measured(least, expected):
     """64 of a quarter of a million words were on 16 million words, and no more than 16 on a long text."""
     lengths = 999, 2 * 10**6 - 1, 2 * 10**6, 16 * 10**6 - 1, 16 * 10**6, 2 * 10**7 - 1, 2 * 10**7, 10**10
-    assert [Pace(least_of_shard=least).shards_of(n) for n in lengths] == expected
+    assert [MergeSchedule(least_of_shard=least).shards_of(n) for n in lengths] == expected
 
 
 def test_a_fit_warns_of_short_shards():
