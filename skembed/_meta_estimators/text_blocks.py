@@ -109,7 +109,8 @@ def fit_blocks(
 
 def tfidf_of_words() -> TfidfVectorizer:
     """Tf-idf of words and of pairs of neighbouring words, not fitted."""
-    return TfidfVectorizer(analyzer=words_and_bigrams_of, sublinear_tf=True, dtype=np.float32)
+    # The analyzer lowers; with `lowercase` scikit-learn would warn of capitals that have no small letter.
+    return TfidfVectorizer(analyzer=words_and_bigrams_of, sublinear_tf=True, lowercase=False, dtype=np.float32)
 
 
 def _words_and_bigrams(texts: list[str]) -> list[str]:

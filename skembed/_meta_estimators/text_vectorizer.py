@@ -54,7 +54,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         analysis finds them. For trees, clusters, maps and `set_output`.
     corpus : collection of str, SentenceCorpus or None, default=None
         Own text without labels, in any order. The blocks learn from it and from all rows of `X`. A SentenceCorpus in
-        reading order teaches them more.
+        reading order teaches them more. It must have been made without `stemmer`, `stop_words` and `analyzer`.
     blocks : dict of str to {"default", "drop"} or transformer, default=None
         Changes to the blocks, which `blocks_` lists, by name: "drop" leaves one out, a transformer from texts to rows
         takes its place, a new name adds one. In a grid, ``blocks__halves=["default", "drop"]`` and

@@ -182,6 +182,33 @@ def test_own_text_in_every_form_is_learned_from(kind):
     assert a @ b > a @ c
 
 
+def cut(word):
+    return word[:3]
+
+
+@pytest.mark.parametrize("options", [{"stemmer": cut}, {"stop_words": ["the"]}, {"analyzer": "char_wb"}])
+def test_a_corpus_without_the_words_of_its_text_is_refused(options):
+    """Its stems would stand beside the words of raw text."""
+    corpus = SentenceCorpus.from_sentences(OWN, **options)
+    message = f"is a SentenceCorpus made with {next(iter(options))}=.* Pass the sentences themselves"
+    with pytest.raises(ValueError, match=f"corpus {message}"):
+        make(corpus=corpus).fit(S, Y)
+    with pytest.raises(ValueError, match=f"X {message}"):
+        make().fit(corpus)
+    with pytest.raises(ValueError, match=f"X {message}"):
+        make().fit(S, Y).transform(corpus)
+
+
+def test_capitals_without_a_small_letter():
+    assert "ℝ" in make().fit(["the line ℝ", "the plane ℝ"]).blocks_["words"].vocabulary_  # and no warning
+
+
+@pytest.mark.parametrize("y", [[1.5, np.inf], [None, -np.inf], [1, np.inf], np.array([[1, np.inf], [2, 1]])])
+def test_infinity_is_an_error_that_names_y(y):
+    with pytest.raises(ValueError, match="y (has infinity in row 1|contains infinity)"):
+        make().fit(S[:2], y)
+
+
 @pytest.mark.parametrize("missing", [-1, None, np.nan])
 def test_rows_without_a_label_are_text_and_change_no_weight(missing):
     y = [*(2 * Y), *[missing] * len(OWN)]
