@@ -84,6 +84,14 @@ def test_a_row_depends_on_its_text_alone():
     assert bits(vstack([emb.transform([text]) for text in [*S, *OWN]], format="csr")) == bits(rows)
 
 
+def test_rows_of_many_texts_are_put_side_by_side_in_parts(monkeypatch):
+    emb = make().fit(S, Y)
+    rows = emb.transform([*S, *OWN])
+    monkeypatch.setattr("skembed._meta_estimators.block_rows._STEP", 7)
+    assert bits(emb.transform([*S, *OWN])) == bits(rows)
+    assert bits(make().fit_transform(S, Y)) == bits(rows[: len(S)])
+
+
 def test_rows_are_a_sparse_matrix_of_named_columns():
     emb = make()
     rows = emb.fit_transform(S, Y)
