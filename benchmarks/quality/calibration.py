@@ -3,9 +3,10 @@
     python benchmarks/quality/calibration.py --data DATA [--csv FILE] [--out doc/_results/quality]
 
 In a pipeline the classifier learns from rows of `fit_transform`, which fit their labels better than rows of new
-sentences do. CBOS and Siamese CBOW learn from ten, fifty and all labels of a class, 3,000 at most; LogisticRegression
-classifies 2,000 test sentences of eval/clf at most. A set without a test file has 30 % held out. The cures of the rows
-are tried on four sets; scikit-learn's calibrators, inside the pipeline and around it, on four others too.
+sentences do. CBOS and Siamese CBOW of words learn from ten, fifty and all labels of a class, 3,000 at most;
+LogisticRegression classifies 2,000 test sentences of eval/clf at most. A set without a test file has 30 % held out.
+The cures of the rows are tried on four sets; scikit-learn's calibrators, inside the pipeline and around it, on four
+others too.
 
 "cross-fitted": the rows of each of five folds come from a model that has seen no label of the fold, but all of its
 words, from one start and seed; its word vectors are turned to those of the model of all rows by an orthogonal
@@ -108,10 +109,10 @@ def cures(cls, seed):
     """Name -> pipeline."""
 
     def option(**options):
-        return classified(cls(random_state=seed, **options))
+        return classified(cls(analyzer="word", random_state=seed, **options))
 
     def crossed(**options):
-        return classified(CrossFitted(cls(random_state=seed), **options))
+        return classified(CrossFitted(cls(analyzer="word", random_state=seed), **options))
 
     return {
         "interpolation=0.5": option(interpolation=0.5),
@@ -128,8 +129,8 @@ def cures(cls, seed):
 
 def calibrators(cls, seed):
     """Name -> pipeline, or a calibrator around one."""
-    line, classifier = classified(cls(random_state=seed)), LogisticRegression(max_iter=1000)
-    inside = {name: make_pipeline(cls(random_state=seed), c) for name, c in around(classifier).items()}
+    line, classifier = classified(cls(analyzer="word", random_state=seed)), LogisticRegression(max_iter=1000)
+    inside = {name: make_pipeline(cls(analyzer="word", random_state=seed), c) for name, c in around(classifier).items()}
     return {
         **{f"inside, {name}": model for name, model in inside.items()},
         **{f"around, {name}": model for name, model in around(line).items()},
@@ -202,7 +203,7 @@ def measure(options, rows):
                 test = [i for i in tested if y_test[i] in set(few_y)]
                 task = few_X, few_y, [X_test[i] for i in test], np.array([y_test[i] for i in test])
                 for cls in (CBOSVectorizer, SiameseCBOWVectorizer):
-                    lines = {NOW: classified(cls(random_state=seed))}
+                    lines = {NOW: classified(cls(analyzer="word", random_state=seed))}
                     lines |= cures(cls, seed) if name in DEVELOPMENT else {}
                     others = calibrators(cls, seed) | {TFIDF: classified(TfidfVectorizer())}
                     for method, model in (lines | others).items():
@@ -252,7 +253,7 @@ def main():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Only .* of the words of the text have a vector")  # those of a fold
         measure(options, rows)
-    note = f"Means of CBOS, Siamese CBOW and {options.rounds} seeds. "
+    note = f'Means of CBOS and Siamese CBOW of words (`analyzer="word"`) and {options.rounds} seeds. '
     note += "Worst set: where the accuracy falls most, and how far. Calibration error: the expected one, with "
     note += f"{BINS} bins. Measured {time.strftime('%Y-%m-%d')} on "
     note += how_measured("python benchmarks/quality/calibration.py --data DATA --out doc/_results/quality")

@@ -79,8 +79,10 @@ METHODS = {
     "tf-idf": lambda seed: tfidf(),
     "tf-idf, bigrams": lambda seed: tfidf(**BIGRAMS),
     "CBOS": lambda seed: line(CBOSVectorizer(random_state=seed)),
+    "CBOS of words": lambda seed: line(CBOSVectorizer(analyzer="word", random_state=seed)),
     "CBOS, bigrams": lambda seed: line(CBOSVectorizer(random_state=seed, **BIGRAMS)),
     "Siamese CBOW": lambda seed: line(SiameseCBOWVectorizer(random_state=seed)),
+    "Siamese CBOW of words": lambda seed: line(SiameseCBOWVectorizer(analyzer="word", random_state=seed)),
     "Siamese CBOW, bigrams": lambda seed: line(SiameseCBOWVectorizer(random_state=seed, **BIGRAMS)),
 }
 

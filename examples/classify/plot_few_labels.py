@@ -65,8 +65,8 @@ columns = {"tf-idf": tfidf, "Sent2Vec": sent2vec, "both": both}
 # %%
 # Columns that learn from the labels
 # ----------------------------------
-# CBOS learns from labels: from them alone, or on from Sent2Vec with `init`. Then `interpolation` leaves the vectors
-# near their start, for the labels move only the words that they have seen.
+# CBOS learns from labels: from them alone, here vectors of words, as Sent2Vec does; or on from Sent2Vec with `init`.
+# Then `interpolation` leaves the vectors near their start, for the labels move only the words that they have seen.
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -74,7 +74,7 @@ from sklearn.preprocessing import Normalizer
 from skembed import CBOSVectorizer
 
 learning = {
-    "labels": CBOSVectorizer(random_state=0),
+    "labels": CBOSVectorizer(analyzer="word", random_state=0),
     "Sent2Vec, then labels": CBOSVectorizer(
         init=own_text, learning_rate=0.03, interpolation=0.05, random_state=0
     ),

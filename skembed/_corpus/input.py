@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._text.sources import advising, filled, iter_sentences, wrong_row
+from .._text.tokenizer import Tokenizer
 from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
@@ -38,9 +39,10 @@ def as_sentences(
 def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
     """Return the sentences of a corpus, or any other collection, as strings, none of them missing.
 
-    With ``missing="empty"`` a missing one is an empty string.
+    With ``missing="empty"`` a missing one is an empty string. A corpus must have the words of its text.
     """
     if isinstance(X, SentenceCorpus):
+        _check_has_text(X, name)
         return [X.tokenizer.join(words) for words in X]
     texts = []
     with advising(X):
@@ -53,6 +55,17 @@ def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
                 raise wrong_row(row, item)
             texts.append(item)
     return texts
+
+
+def _check_has_text(corpus: SentenceCorpus, name: str) -> None:
+    """Refuse a corpus whose words are not those of its text: stems beside words of raw text would have no match."""
+    options = corpus.tokenizer
+    changed = Tokenizer(analyzer=options.analyzer, stop_words=options.stop_words, stemmer=options.stemmer)
+    if found := changed.difference(Tokenizer()):
+        raise ValueError(
+            f"{name} is a SentenceCorpus made with {found}, so it does not have the words of its text, and they would "
+            "not match those of other texts. Pass the sentences themselves, or a SentenceCorpus without these options."
+        )
 
 
 def takes_corpus(model: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,24 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._validation.limits import INT32_MAX
 
+_STEP = 20_000  # rows that are put side by side at once
+
 
 def tfidf_rows(vectorizer: TfidfVectorizer, texts: list[str]) -> csr_array:
     """What `transform` of a vectorizer with ``sublinear_tf=True`` returns, up to rounding."""
-    analyze, find = vectorizer.build_analyzer(), vectorizer.vocabulary_.get
+    counts = count_rows(map(vectorizer.build_analyzer(), texts), vectorizer.vocabulary_)
+    return weighted_rows(counts, vectorizer.idf_)
+
+
+def count_rows(terms_of_texts: Iterable[Iterable[str]], vocabulary: dict[str, int]) -> csr_array:
+    """How often each known term is in each text."""
+    find = vocabulary.get
     columns: list[int] = []
     counts: list[int] = []
     ends = [0]
-    for text in texts:
+    for terms in terms_of_texts:
         of_text: dict[int, int] = {}
-        for term in analyze(text):
+        for term in terms:
             column = find(term)
             if column is not None:
                 of_text[column] = of_text.get(column, 0) + 1
@@ -28,17 +37,42 @@ def tfidf_rows(vectorizer: TfidfVectorizer, texts: list[str]) -> csr_array:
         ends.append(len(columns))
     dtype = np.int32 if len(columns) <= INT32_MAX else np.int64
     entries = np.array(counts, np.float64), np.array(columns, dtype), np.array(ends, dtype)
-    rows = csr_array(entries, shape=(len(texts), len(vectorizer.vocabulary_)))
+    rows = csr_array(entries, shape=(len(ends) - 1, len(vocabulary)))
     rows.sort_indices()
-    values = (1 + np.log(rows.data)) * vectorizer.idf_[rows.indices]
-    row = np.repeat(np.arange(len(texts)), np.diff(rows.indptr))
-    lengths = np.sqrt(np.bincount(row, values**2, len(texts)))
-    rows.data = (values / lengths[row]).astype(np.float32)
     return rows
+
+
+def weighted_rows(counts: csr_array, idf: np.ndarray) -> csr_array:
+    """The counts, in place, as sublinear tf-idf of length one."""
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(row, values**2, counts.shape[0]))
+    counts.data = (values / lengths[row]).astype(np.float32)
+    return counts
 
 
 def side_by_side(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
     """The rows of all blocks, each times the square root of its weight."""
+    n_rows = next(iter(rows.values())).shape[0]
+    if n_rows <= _STEP:
+        return _stacked(rows, weights)
+    # Part by part into arrays of the final size: scipy would hold all rows three times.
+    found = {name: block for name, block in rows.items() if weights[name]}
+    n_entries = sum(block.nnz if issparse(block) else np.count_nonzero(block) for block in found.values())
+    data = np.empty(n_entries, np.float32)
+    indices = np.empty(n_entries, np.int32 if n_entries <= INT32_MAX else np.int64)
+    ends = np.zeros(n_rows + 1, indices.dtype)
+    end = 0
+    for start in range(0, n_rows, _STEP):
+        part = _stacked({name: block[start : start + _STEP] for name, block in rows.items()}, weights)
+        ends[start + 1 : start + 1 + part.shape[0]] = part.indptr[1:]
+        ends[start + 1 : start + 1 + part.shape[0]] += end
+        data[end : end + part.nnz], indices[end : end + part.nnz] = part.data, part.indices
+        end += part.nnz
+    return csr_array((data[:end], indices[:end], ends), shape=(n_rows, part.shape[1]))
+
+
+def _stacked(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
     weighted: list[Any] = []
     for name, weight in weights.items():
         block, scale = rows[name], np.float32(weight**0.5)

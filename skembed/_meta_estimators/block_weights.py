@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 SPARSE = ("words", "characters")
 _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has one
@@ -95,8 +97,7 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
         kernel = ALPHA * np.eye(len(columns)) + 1  # the intercept
         for name, weight in _weights(rows, sparse, dense).items():
             kernel += weight * kernels[name]
-        inverse = np.linalg.inv(kernel)
-        residuals = inverse @ centred / np.diag(inverse)[:, None]
+        residuals = left_out_residuals(kernel, centred)
         if is_class:
             losses.append((means + (centred - residuals) * scales).argmax(axis=1) != class_of_row)
         else:
@@ -106,6 +107,12 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
     is_good = excess.mean(axis=1) <= excess.std(axis=1) / len(columns) ** 0.5
     rule = min(1.0, _FULL * columns.shape[1] / len(columns))
     return _weights(rows, sparse, _DENSE[np.where(is_good, np.abs(np.log(_DENSE / rule)), np.inf).argmin()])
+
+
+def left_out_residuals(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Errors of ridge regression in rows that are left out one by one; `kernel` has the penalty on its diagonal."""
+    root, _ = dtrtri(cholesky(kernel, lower=True), lower=True)  # inverse of the kernel: root.T @ root
+    return np.asarray(root.T @ (root @ targets) / (root**2).sum(axis=0)[:, None])
 
 
 def _weights(names: Iterable[str], sparse: Collection[str], dense: float) -> dict[str, float]:

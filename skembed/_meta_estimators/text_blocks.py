@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
@@ -18,7 +19,7 @@ from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.words import UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
-from .block_rows import tfidf_rows
+from .block_rows import count_rows, tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
 from .projections import fit_projection
 
@@ -43,10 +44,11 @@ class BuiltInBlocks(NamedTuple):
             return len(block.components_)
         return len(block.vocabulary_) if name in self.tfidf else int(block.n_features_out_)
 
-    def rows(self, texts: list[str]) -> dict[str, Any]:
-        """Return rows of length one, or zero, of each block."""
+    def rows(self, texts: list[str], weighted: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return rows of length one, or zero, of each block; `weighted` are those of tf-idf, if they are at hand."""
         rows: dict[str, Any] = {}
-        weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
+        if weighted is None:
+            weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
         for name, block in self.blocks.items():
             if name in SOURCES:
                 rows[name] = unit_rows(projected_columns(weighted[SOURCES[name]], block) @ block.components_.T)
@@ -63,8 +65,8 @@ def fit_blocks(
     *,
     neighbours: list[tuple[str, str]],
     squares_idf: bool,
-) -> BuiltInBlocks:
-    """The wanted blocks, without those for which the text is too short.
+) -> tuple[BuiltInBlocks, dict[str, Any]]:
+    """The wanted blocks, without those for which the text is too short, and the rows of tf-idf of all texts.
 
     `neighbours` are more pairs for the block "halves". With `squares_idf`, idf counts twice in latent semantic
     analysis: what all texts have, such as stop words, fades.
@@ -79,9 +81,7 @@ def fit_blocks(
         if name not in wanted and not any(source == name for block, source in SOURCES.items() if block in wanted):
             continue
         with suppress(ValueError):  # no word, or no characters that two texts have
-            if name == "words":
-                vectorizer.set_params(vocabulary=_words_and_bigrams(texts))
-            rows[name] = vectorizer.fit_transform(texts)
+            rows[name] = _fit_words(vectorizer, texts) if name == "words" else vectorizer.fit_transform(texts)
             tfidf[name] = vectorizer
     blocks = {name: vectorizer for name, vectorizer in tfidf.items() if name in wanted}
     for name, source in SOURCES.items():
@@ -104,26 +104,36 @@ def fit_blocks(
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
-    return BuiltInBlocks(tfidf, blocks, len(texts))
+    return BuiltInBlocks(tfidf, blocks, len(texts)), rows
 
 
 def tfidf_of_words() -> TfidfVectorizer:
     """Tf-idf of words and of pairs of neighbouring words, not fitted."""
-    return TfidfVectorizer(analyzer=words_and_bigrams_of, sublinear_tf=True, dtype=np.float32)
+    # The analyzer lowers; with `lowercase` scikit-learn would warn of capitals that have no small letter.
+    return TfidfVectorizer(analyzer=words_and_bigrams_of, sublinear_tf=True, lowercase=False, dtype=np.float32)
 
 
-def _words_and_bigrams(texts: list[str]) -> list[str]:
-    """All words, then the pairs that two texts have: those of one text are many, and tell nothing about others."""
-    words: set[str] = set()
+def _fit_words(vectorizer: TfidfVectorizer, texts: list[str]) -> csr_array:
+    """Fit it to texts that are split once, and return their rows.
+
+    All words have columns, then the pairs that two texts have: those of one text are many, and say little of others.
+    """
+    known: dict[str, str] = {}
+    words = [[known.setdefault(word, word) for word in words_of(text)] for text in texts]  # one object for each word
+    if not known:
+        raise ValueError("The texts have no words.")
     seen: set[str] = set()
     kept: set[str] = set()
-    for text in texts:
-        of_text = words_of(text)
-        words.update(of_text)
-        pairs = set(bigrams_of(of_text))
+    for row in words:
+        pairs = set(bigrams_of(row))
         kept.update(pairs & seen)
         seen |= pairs
-    return sorted(words) + sorted(kept)
+    del seen
+    vectorizer.vocabulary_ = {term: column for column, term in enumerate(sorted(known) + sorted(kept))}
+    counts = count_rows((row + bigrams_of(row) for row in words), vectorizer.vocabulary_)
+    n_texts = np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.float32)
+    vectorizer.idf_ = np.log(np.float32(1 + len(texts)) / (1 + n_texts)) + 1
+    return weighted_rows(counts, vectorizer.idf_)
 
 
 def count_words(vectorizer: TfidfVectorizer) -> int:
@@ -171,11 +181,15 @@ def _analyzer(texts: list[str]) -> str:
 def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:
     """Pairs: every word of a text falls to one side or the other, by chance."""
     split = re.compile(WORD).findall
-    words = [np.array(split(text.lower()), dtype=object) for text in texts]
+    words = [split(text.lower()) for text in texts]
+    n_words = sum(map(len, words))
     pairs = []
     for _ in range(_N_SPLITS):
+        is_first = iter((random_state.random_sample(n_words) < 0.5).tolist())
         for row in words:
-            is_first = random_state.random_sample(len(row)) < 0.5
-            if is_first.any() and not is_first.all():
-                pairs.append((" ".join(row[is_first]), " ".join(row[~is_first])))
+            sides: tuple[list[str], list[str]] = [], []
+            for word, first in zip(row, is_first):
+                sides[not first].append(word)
+            if all(sides):
+                pairs.append((" ".join(sides[0]), " ".join(sides[1])))
     return pairs

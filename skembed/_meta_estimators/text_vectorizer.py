@@ -54,7 +54,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         analysis finds them. For trees, clusters, maps and `set_output`.
     corpus : collection of str, SentenceCorpus or None, default=None
         Own text without labels, in any order. The blocks learn from it and from all rows of `X`. A SentenceCorpus in
-        reading order teaches them more.
+        reading order teaches them more. It must have been made without `stemmer`, `stop_words` and `analyzer`.
     blocks : dict of str to {"default", "drop"} or transformer, default=None
         Changes to the blocks, which `blocks_` lists, by name: "drop" leaves one out, a transformer from texts to rows
         takes its place, a new name adds one. In a grid, ``blocks__halves=["default", "drop"]`` and
@@ -210,7 +210,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             If `corpus` has few of the words of `X`: it may be in another language. If the texts have fewer directions
             than `n_components`.
         """
-        self._learn(self._texts(X, "X"), y)
+        self._learn(self._texts(X, "X"), y, returns_rows=False)
         return self
 
     @fit_context
@@ -231,7 +231,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         """
         self._check_output()
         texts = self._texts(X, "X")  # an iterator can be read only once
-        return self._output(self._learn(texts, y))
+        return self._output(self._learn(texts, y, returns_rows=True))
 
     def transform(self, X: Any) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Return the blocks side by side, each with the square root of its weight, or dense directions of these.
@@ -281,8 +281,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
-    def _learn(self, texts: list[str], y: Any) -> csr_array:
-        """Set the fitted attributes, and return the blocks of the texts side by side."""
+    def _learn(self, texts: list[str], y: Any, *, returns_rows: bool) -> csr_array:
+        """Set the fitted attributes, and return the blocks of the texts side by side, or of none of them."""
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
         check_n_jobs(self.n_jobs)
@@ -293,7 +293,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         wanted, transformers = check_blocks(self.blocks)
         transformers |= self._suppliers(transformers)
         warn_of_unrelated(corpus, texts)
-        built_in = fit_blocks(
+        built_in, weighted = fit_blocks(
             own,
             wanted,
             self.n_jobs,
@@ -309,18 +309,24 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             given[STUDENT], rows[STUDENT] = fit_student(
                 self.teacher, own, len(texts), self.n_teacher, self.n_jobs, int(random_state.randint(2**31 - 1))
             )
-        rows |= built_in.rows(texts)
-        if not rows:
+        if not rows and not built_in.blocks:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
         labelled = np.flatnonzero(has_target)
         if len(labelled) > _MOST_LABELLED:
             chosen = np.sort(random_state.choice(len(labelled), _MOST_LABELLED, replace=False))
             labelled, targets = labelled[chosen], targets[chosen]
+        if returns_rows or self.n_components is not None:
+            kept, of_kept = np.arange(len(texts)), labelled
+        else:  # the rows of many texts would take more memory than all else
+            kept, of_kept = labelled, np.arange(len(labelled))
+        weighted = {name: block[kept + len(corpus)] for name, block in weighted.items()}
+        rows = {name: block[kept] for name, block in rows.items()}
+        rows |= built_in.rows([texts[row] for row in kept], weighted)
         fitted = built_in.blocks | {name: block.transformer for name, block in given.items()}
         self._built_in, self._given = built_in, given
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
-        known = {name: rows[name][labelled] for name in self.blocks_}
+        known = {name: rows[name][of_kept] for name in self.blocks_}
         models = [name for name in (PRETRAINED, STUDENT) if name in known]
         weights = find_weights({name: known[name] for name in known if name not in models}, targets, sparse)
         if models:

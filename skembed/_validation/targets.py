@@ -42,6 +42,11 @@ def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.nda
     UserWarning
         If the values are -1, 0 and 1, which may be three classes.
 
+    Raises
+    ------
+    ValueError
+        If a number is infinite.
+
     Examples
     --------
     >>> from skembed._validation.targets import split_labels
@@ -57,6 +62,9 @@ def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.nda
         missing = (-1, -1.0) if any(isinstance(label, str) for label in items) else ()  # beside names of classes
         has_label[:] = [not (is_missing(label) or type(label) in (int, float) and label in missing) for label in items]
         column = as_labels(column[has_label].tolist() if column.dtype == object else column[has_label], name)
+    if column.dtype.kind == "f" and len(infinite := np.flatnonzero(np.isinf(column))):
+        row = np.flatnonzero(has_label)[infinite[0]]
+        raise ValueError(f"{name} has infinity in row {row}. Pass a finite number, or None for a row without a label.")
     if column.dtype.kind in "if" and column.min(initial=0) == -1:
         values = np.unique(column)
         if not (signs and np.array_equal(values, (-1, 1))):

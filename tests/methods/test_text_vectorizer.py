@@ -84,6 +84,14 @@ def test_a_row_depends_on_its_text_alone():
     assert bits(vstack([emb.transform([text]) for text in [*S, *OWN]], format="csr")) == bits(rows)
 
 
+def test_rows_of_many_texts_are_put_side_by_side_in_parts(monkeypatch):
+    emb = make().fit(S, Y)
+    rows = emb.transform([*S, *OWN])
+    monkeypatch.setattr("skembed._meta_estimators.block_rows._STEP", 7)
+    assert bits(emb.transform([*S, *OWN])) == bits(rows)
+    assert bits(make().fit_transform(S, Y)) == bits(rows[: len(S)])
+
+
 def test_rows_are_a_sparse_matrix_of_named_columns():
     emb = make()
     rows = emb.fit_transform(S, Y)
@@ -180,6 +188,33 @@ def test_own_text_in_every_form_is_learned_from(kind):
     assert emb.blocks_["words"].vocabulary_.keys() == make(corpus=OWN).fit(S[:4]).blocks_["words"].vocabulary_.keys()
     a, b, c = normalize(emb.transform(["cats purr", "kittens", "stocks"])).toarray()
     assert a @ b > a @ c
+
+
+def cut(word):
+    return word[:3]
+
+
+@pytest.mark.parametrize("options", [{"stemmer": cut}, {"stop_words": ["the"]}, {"analyzer": "char_wb"}])
+def test_a_corpus_without_the_words_of_its_text_is_refused(options):
+    """Its stems would stand beside the words of raw text."""
+    corpus = SentenceCorpus.from_sentences(OWN, **options)
+    message = f"is a SentenceCorpus made with {next(iter(options))}=.* Pass the sentences themselves"
+    with pytest.raises(ValueError, match=f"corpus {message}"):
+        make(corpus=corpus).fit(S, Y)
+    with pytest.raises(ValueError, match=f"X {message}"):
+        make().fit(corpus)
+    with pytest.raises(ValueError, match=f"X {message}"):
+        make().fit(S, Y).transform(corpus)
+
+
+def test_capitals_without_a_small_letter():
+    assert "ℝ" in make().fit(["the line ℝ", "the plane ℝ"]).blocks_["words"].vocabulary_  # and no warning
+
+
+@pytest.mark.parametrize("y", [[1.5, np.inf], [None, -np.inf], [1, np.inf], np.array([[1, np.inf], [2, 1]])])
+def test_infinity_is_an_error_that_names_y(y):
+    with pytest.raises(ValueError, match="y (has infinity in row 1|contains infinity)"):
+        make().fit(S[:2], y)
 
 
 @pytest.mark.parametrize("missing", [-1, None, np.nan])

@@ -117,3 +117,9 @@ def test_labels_of_one_type_beside_missing_ones():
     assert split_labels([-1, 1], signs=False)[1].tolist() == [False, True]
     with pytest.raises(TypeError, match="mixes labels of the types number and text"):
         split_labels([1, None, "b"])
+
+
+def test_infinity_is_no_label():
+    for y in ([None, 1.5, np.inf], np.array([np.nan, 2, -np.inf])):
+        with pytest.raises(ValueError, match="labels has infinity in row 2"):
+            split_labels(y, "labels")
