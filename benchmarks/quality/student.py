@@ -118,17 +118,25 @@ def accuracies(X, y, X_test, y_test, blocks, rows, seed):
     return found
 
 
-def cells(task, models, sizes, n_draws):
-    """Yield the number of own texts, that of labels, and accuracies."""
+def cells(task, blocks, n_draws):
+    """Yield the number of labels, and accuracies."""
     X, y, X_test, y_test = task
-    for size in sorted({min(size, len(y)) for size in sizes}):
-        blocks = blocks_of(X[:size], y[:size], X_test, models)
-        for labels, n_labels in LABELS.items():
-            found = []
-            for seed in range(n_draws if n_labels else 1):
-                rows = drawn(y[:size], n_labels or size, seed)
-                found.append(accuracies(X[:size], y[:size], X_test, y_test, blocks, rows, seed))
-            yield size, labels, np.mean(found, axis=0)
+    for labels, n_labels in LABELS.items():
+        found = []
+        for seed in range(n_draws if n_labels else 1):
+            rows = drawn(y, n_labels or len(y), seed)
+            found.append(accuracies(X, y, X_test, y_test, blocks, rows, seed))
+        yield labels, np.mean(found, axis=0)
+
+
+def measured_before(path):
+    """Task and number of own texts -> rows of a table that has been written to a file."""
+    found = {}
+    if path is not None and path.exists():
+        for line in path.read_text(encoding="utf8").splitlines():
+            name, size, labels, *values = line.split(",")
+            found.setdefault((name, int(size)), []).append([name, int(size), labels, *map(float, values)])
+    return {key: rows for key, rows in found.items() if len(rows) == len(LABELS)}
 
 
 def means(rows):
@@ -174,17 +182,27 @@ def main():
         __doc__,
         kept_aside={"action": "store_true", "help": "take the tasks on which nothing was chosen, and all own text"},
         rows={"type": Path, "help": "folder with stored rows of the models"},
+        points={"type": Path, "help": "file that keeps what is measured for the next run"},
         draws={"type": int, "default": 3, "help": "draws of the labels"},
         cache={"type": Path, "default": "memory", "help": "folder that keeps the rows of the models"},
     )
-    rows = []
+    before = measured_before(options.points)
+    rows, n_own = [], {}
     for name in (KEPT_ASIDE if options.kept_aside else TASKS[:4])[: 1 if options.quick else None]:
-        task = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
-        sizes = SIZES[-1:] if options.kept_aside else SIZES
-        for size, labels, found in cells(task, models_of(name, options), sizes, options.draws):
-            rows.append([name, size, labels, *found])
-            print(*rows[-1][:3], *(f"{value:.1f}" for value in found), flush=True)
-    full = [row for row in rows if options.kept_aside or row[1] == MOST_TRAINING]
+        X, y, X_test, y_test = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
+        n_own[name] = len(y)
+        for size in SIZES[-1:] if options.kept_aside else SIZES:
+            if (name, size) in before:
+                rows += before[name, size]
+                continue
+            blocks = blocks_of(X[:size], y[:size], X_test, models_of(name, options))
+            for labels, found in cells((X[:size], y[:size], X_test, y_test), blocks, options.draws):
+                rows.append([name, size, labels, *found])
+                print(*rows[-1][:3], *(f"{value:.1f}" for value in found), flush=True)
+            if options.points is not None:
+                lines = (",".join([*map(str, row[:3]), *(f"{value:.2f}" for value in row[3:])]) for row in rows)
+                options.points.write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
+    full = [[row[0], n_own[row[0]], *row[2:]] for row in rows if row[1] == MOST_TRAINING]
     worst, least = (
         min((row[3 + COLUMNS.index(BOTH)] - row[3 + COLUMNS.index(other)], row[0], row[2]) for row in full)
         for other in (f"{TRANSFORMER} alone", "tf-idf")
