@@ -267,7 +267,7 @@ def versions():
 def command():
     """The command line as it can be repeated, without the folders of this machine."""
     files = dict.fromkeys(["--points", "--start", "--models", "--log", "--csv"], "FILE")
-    folders = {f"--{name}": name.upper() for name in ("data", "corpus", "other", "pairs", "wordnet")}
+    folders = {f"--{name}": name.upper() for name in ("data", "corpus", "other", "pairs", "rows", "wordnet")}
     names = {**folders, **files, "--aside": "PUBLISHED", "--sent2vec-bin": "NAME=PATH"}
     if any(before == "--out" and Path(word).is_absolute() for before, word in zip(sys.argv, sys.argv[1:])):
         names["--out"] = "OUT"

@@ -1,11 +1,16 @@
-"""Is a student, without the transformer that taught it, as good as the transformer?
+"""Is a student, without the transformer that taught it, as good as the transformer; and from how much own text?
 
-    python benchmarks/quality/student.py --data DATA [--kept-aside] [--cache FOLDER] [--out doc/_results/quality]
+    python benchmarks/quality/student.py --data DATA [--rows ROWS] [--out doc/_results/quality]
+    python benchmarks/quality/student.py --data DATA [--rows ROWS] --kept-aside --out doc/_results/quality
 
-The models, tasks and draws are those of pretrained.py. The teacher is the transformer; it embeds all training rows of a
-task, at most 1,500, without their labels. Before LinearSVC with its defaults are TextVectorizer alone, with wordllama,
-with the student, and with both. Beside them are the transformer and wordllama alone, the better of LinearSVC and
-LogisticRegression on rows of length one.
+The models and labels are those of pretrained.py, on four of its tasks, with 300, 700 and 1,500 own texts; some of these
+have a label. The teacher is the transformer; it embeds all own texts, without their labels. Before LinearSVC with its
+defaults are TextVectorizer alone, with wordllama, with wordllama and the student, and with the transformer itself.
+Beside them are the models alone, the better of LinearSVC and LogisticRegression on rows of length one, and tf-idf, the
+better of two: fitted on the labelled rows, and on all own texts. The blocks are the same for all draws of the labels,
+so they are learned once; the weights are found anew in each draw.
+
+ROWS is a folder with MODEL/TASK.npz, arrays "texts" and "rows", for models that are not installed.
 """
 
 import os
@@ -14,14 +19,19 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, draws, load_models
+from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, load_models
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
-from text_vectorizer import read_task
+from text_vectorizer import MOST_LABELLED, Learned, drawn, read_task
 
-from skembed import PretrainedVectorizer, TextVectorizer
+from skembed import PretrainedVectorizer
+from skembed._meta_estimators.block_rows import side_by_side
+from skembed._meta_estimators.block_weights import find_weights
+from skembed._meta_estimators.given_blocks import GivenBlock
+from skembed._meta_estimators.model_weights import with_models
+from skembed._meta_estimators.student_block import STUDENT, fit_student
+from skembed._pretrained.parameter import PRETRAINED
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -29,67 +39,196 @@ from measuring import ONE_THREAD, arguments
 
 os.environ |= ONE_THREAD
 
-from reporting import print_table
+from reporting import print_table, save_figure
 
 TRANSFORMER, STATIC = "MiniLM", "wordllama"
+SIZES = (300, 700, MOST_TRAINING)
+BOTH = f"with {STATIC} and student"
 METHODS = {
     "TextVectorizer": (),
-    f"with {STATIC}": ("pretrained",),
-    "with student": ("teacher",),
-    "with both": ("pretrained", "teacher"),
+    f"with {STATIC}": (STATIC,),
+    BOTH: (STATIC, STUDENT),
+    f"with {TRANSFORMER}": (TRANSFORMER,),
+}
+COLUMNS = ("tf-idf", *METHODS, f"{STATIC} alone", f"{TRANSFORMER} alone")
+DRAWN = {  # in the figure: colour, and whether the transformer is needed
+    "tf-idf": ("tf-idf", "#999999", False),
+    "TextVectorizer": ("TextVectorizer", "#0072B2", False),
+    f"with {STATIC}": (f"TextVectorizer + {STATIC}", "#56B4E9", False),
+    BOTH: (f"TextVectorizer + {STATIC} + student", "#D55E00", False),
+    f"{STATIC} alone": (f"{STATIC} alone", "#009E73", False),
+    f"{TRANSFORMER} alone": (f"{TRANSFORMER} alone", "#000000", True),
+    f"with {TRANSFORMER}": (f"TextVectorizer + {TRANSFORMER}", "#CC79A7", True),
 }
 
 
-def cells(task, models):
-    """Yield the number of labels, and accuracies: of the methods, the transformer and the static model."""
+def models_of(task, options):
+    """Name -> block of a model."""
+    if options.rows is None:
+        models = load_models()
+    else:
+        models = {}
+        for name in (TRANSFORMER, STATIC):
+            stored = np.load(options.rows / name.lower() / f"{task}.npz", allow_pickle=True)
+            models[name] = dict(zip(stored["texts"].tolist(), stored["rows"]))
+    blocks = {}
+    for name, model in models.items():
+        fitted = PretrainedVectorizer(model, cache=options.cache, verbose=1).fit()
+        text = next(iter(model)) if isinstance(model, dict) else "the"
+        blocks[name] = GivenBlock(PRETRAINED, fitted, fitted.transform([text]).shape[1])
+    return blocks
+
+
+def blocks_of(X, y, X_test, models):
+    """Rows of all blocks, of own texts and of test texts, by name."""
+    learned = Learned(X, y, X_test)
+    X, X_test = list(X), list(X_test)
+    own, test = dict(learned.rows), dict(learned.test)
+    for name, model in models.items():
+        own[name], test[name] = model.rows(X), model.rows(X_test)
+    teacher = models[TRANSFORMER].transformer
+    student, own[STUDENT] = fit_student(teacher, X, len(X), None, None, 0, models[STATIC])
+    test[STUDENT] = student.rows(X_test)
+    return list(learned.rows), own, test
+
+
+def accuracies(X, y, X_test, y_test, blocks, rows, seed):
+    """Of all columns, from the labels of some rows."""
+    names, own, test = blocks
+    known, svc = y[rows], LinearSVC(random_state=0)
+    some = rows
+    if len(rows) > MOST_LABELLED:
+        some = np.sort(np.random.default_rng(seed).choice(rows, MOST_LABELLED, replace=False))
+    weights = find_weights({name: own[name][some] for name in names}, y[some])
+
+    def accuracy(classifier, train, test):
+        return 100 * np.mean(classifier.fit(train, known).predict(test) == y_test)
+
+    tfidf = (TfidfVectorizer().fit(X[rows]), TfidfVectorizer().fit(X))
+    found = [max(accuracy(svc, t.transform(X[rows]), t.transform(X_test)) for t in tfidf)]
+    for models in METHODS.values():
+        of_all = weights
+        if models:
+            of_all = with_models(weights, {name: own[name][some] for name in [*names, *models]}, y[some], list(models))
+        train = side_by_side({name: own[name][rows] for name in of_all}, of_all)
+        found.append(accuracy(svc, train, side_by_side(test, of_all)))
+    for name in (STATIC, TRANSFORMER):
+        classifiers = svc, LogisticRegression(max_iter=1000)
+        found.append(max(accuracy(classifier, own[name][rows], test[name]) for classifier in classifiers))
+    return found
+
+
+def cells(task, blocks, n_draws):
+    """Yield the number of labels, and accuracies."""
     X, y, X_test, y_test = task
-    given = {"pretrained": models[STATIC], "teacher": models[TRANSFORMER]}
     for labels, n_labels in LABELS.items():
         found = []
-        for seed, rows in draws(y, n_labels):
-            others = list(X[np.setdiff1d(np.arange(len(y)), rows)])
-
-            def accuracy(transformer, classifier, rows=rows):
-                pipeline = make_pipeline(transformer, classifier)
-                return 100 * np.mean(pipeline.fit(list(X[rows]), y[rows]).predict(list(X_test)) == y_test)
-
-            svc = LinearSVC(random_state=0)
-            row = []
-            for names in METHODS.values():
-                blocks = {name: given[name] for name in names}
-                emb = TextVectorizer(corpus=others, n_teacher=None, random_state=seed, **blocks)
-                row.append(accuracy(emb, svc))
-            for name in (TRANSFORMER, STATIC):
-                alone = make_pipeline(models[name], Normalizer())
-                row.append(max(accuracy(alone, c) for c in (svc, LogisticRegression(max_iter=1000))))
-            found.append(row)
+        for seed in range(n_draws if n_labels else 1):
+            rows = drawn(y, n_labels or len(y), seed)
+            found.append(accuracies(X, y, X_test, y_test, blocks, rows, seed))
         yield labels, np.mean(found, axis=0)
+
+
+def measured_before(path):
+    """Task and number of own texts -> rows of a table that has been written to a file."""
+    found = {}
+    if path is not None and path.exists():
+        for line in path.read_text(encoding="utf8").splitlines():
+            name, size, labels, *values = line.split(",")
+            found.setdefault((name, int(size)), []).append([name, int(size), labels, *map(float, values)])
+    return {key: rows for key, rows in found.items() if len(rows) == len(LABELS)}
+
+
+def means(rows):
+    """Number of own texts -> labels -> accuracies, in the mean of the tasks."""
+    found = {}
+    for size in dict.fromkeys(row[1] for row in rows):
+        for labels in LABELS:
+            found.setdefault(size, {})[labels] = np.mean([r[3:] for r in rows if r[1:3] == [size, labels]], axis=0)
+    return found
+
+
+def draw(found):
+    """Function that draws a panel for each number of labels."""
+
+    def draw_panels(figure):
+        figure.set_size_inches(13, 5)
+        panels = figure.subplots(1, len(LABELS))
+        sizes = list(found)
+        for axes, labels in zip(panels, LABELS):
+            ends = {}
+            for column, (title, colour, is_slow) in DRAWN.items():
+                values = [found[size][labels][COLUMNS.index(column)] for size in sizes]
+                axes.plot(sizes, values, color=colour, marker="o", markersize=4, linestyle="--" if is_slow else "-")
+                ends[title] = values[-1], colour
+            low, high = axes.get_ylim()
+            place = -np.inf
+            for title, (value, colour) in sorted(ends.items(), key=lambda item: item[1][0]):
+                place = max(value, place + (high - low) / 22)
+                axes.annotate(f"{title} {value:.1f}", (sizes[-1] * 1.06, place), color=colour, fontsize=8, va="center")
+            axes.set(xscale="log", xlabel="own texts", title=f"{labels} labels" + " a class" * (labels != "all"))
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+            axes.minorticks_off()
+            axes.set_xlim(sizes[0] * 0.92, sizes[-1] * 6.5)
+            axes.spines[["top", "right"]].set_visible(False)
+        panels[0].set_ylabel("accuracy, mean of the tasks (%)")
+        figure.suptitle("Broken lines: the transformer is needed where the model serves", fontsize=10)
+
+    return draw_panels
 
 
 def main():
     options = arguments(
         __doc__,
-        kept_aside={"action": "store_true", "help": "take the tasks on which nothing was chosen"},
+        kept_aside={"action": "store_true", "help": "take the tasks on which nothing was chosen, and all own text"},
+        rows={"type": Path, "help": "folder with stored rows of the models"},
+        points={"type": Path, "help": "file that keeps what is measured for the next run"},
+        draws={"type": int, "default": 3, "help": "draws of the labels"},
         cache={"type": Path, "default": "memory", "help": "folder that keeps the rows of the models"},
     )
-    models = {
-        name: PretrainedVectorizer(model, cache=options.cache, verbose=1) for name, model in load_models().items()
-    }
-    rows = []
-    for name in (KEPT_ASIDE if options.kept_aside else TASKS)[: 1 if options.quick else None]:
-        for labels, found in cells(read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST), models):
-            rows.append([name.split("/")[1], labels, *found])
-            print(*rows[-1][:2], *(f"{value:.1f}" for value in found), flush=True)
-    both, transformer = 2 + list(METHODS).index("with both"), 2 + len(METHODS)
-    worst = min((row[both] - row[transformer], *row[:2]) for row in rows)
-    least = min((row[both] - row[2], *row[:2]) for row in rows)
-    rows += [["mean", labels, *np.mean([row[2:] for row in rows if row[1] == labels], axis=0)] for labels in LABELS]
-    note = f"Worst, with both: beside the transformer {worst[0]:+.1f} ({worst[1]}, {worst[2]} labels); "
-    note += f"beside TextVectorizer {least[0]:+.1f} ({least[1]}, {least[2]} labels)."
-    header = ["task", "labels a class", *METHODS, f"{TRANSFORMER} alone", f"{STATIC} alone"]
-    table = [header, *([*row[:2], *(f"{value:.1f}" for value in row[2:])] for row in rows)]
-    title = "Accuracy with a student" + (", tasks on which nothing was chosen" if options.kept_aside else "")
-    print_table(options, "student", title, table, note)
+    before = measured_before(options.points)
+    rows, n_own = [], {}
+    for name in (KEPT_ASIDE if options.kept_aside else TASKS[:4])[: 1 if options.quick else None]:
+        X, y, X_test, y_test = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
+        n_own[name] = len(y)
+        for size in SIZES[-1:] if options.kept_aside else SIZES:
+            if (name, size) in before:
+                rows += before[name, size]
+                continue
+            blocks = blocks_of(X[:size], y[:size], X_test, models_of(name, options))
+            for labels, found in cells((X[:size], y[:size], X_test, y_test), blocks, options.draws):
+                rows.append([name, size, labels, *found])
+                print(*rows[-1][:3], *(f"{value:.1f}" for value in found), flush=True)
+            if options.points is not None:
+                lines = (",".join([*map(str, row[:3]), *(f"{value:.2f}" for value in row[3:])]) for row in rows)
+                options.points.write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
+    full = [[row[0], n_own[row[0]], *row[2:]] for row in rows if row[1] == MOST_TRAINING]
+    worst, least = (
+        min((row[3 + COLUMNS.index(BOTH)] - row[3 + COLUMNS.index(other)], row[0], row[2]) for row in full)
+        for other in (f"{TRANSFORMER} alone", "tf-idf")
+    )
+    note = f"Worst, {BOTH}: beside the transformer {worst[0]:+.1f} ({worst[1]}, {worst[2]} labels); "
+    note += f"beside tf-idf {least[0]:+.1f} ({least[1]}, {least[2]} labels)."
+    aside = ", tasks on which nothing was chosen" if options.kept_aside else ""
+    full += [["mean", "", labels, *np.mean([row[3:] for row in full if row[2] == labels], axis=0)] for labels in LABELS]
+
+    def table_of(rows, *header):
+        return [
+            [*header, *COLUMNS],
+            *([*row[: len(header)], *(f"{v:.1f}" for v in row[len(header) :])] for row in rows),
+        ]
+
+    header = ("task", "own texts", "labels a class")
+    print_table(options, "student", f"Accuracy with a student{aside}", table_of(full, *header), note)
+    if not options.kept_aside:
+        found = means(rows)
+        of_sizes = [
+            [size, labels, *values] for size, by_labels in found.items() for labels, values in by_labels.items()
+        ]
+        title = "Accuracy by own text and labels, mean of the tasks"
+        print_table(options, "crossover", title, table_of(of_sizes, *header[1:]), "")
+        if options.out is not None:
+            save_figure(options.out / "crossover.png", draw(found))
 
 
 if __name__ == "__main__":

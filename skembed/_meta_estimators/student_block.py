@@ -9,18 +9,54 @@ import numpy as np
 
 from .._methods.student import StudentVectorizer
 from .._pretrained.parameter import as_vectorizer
+from .._training.ridge import ALPHAS
 from .given_blocks import GivenBlock, unit_rows
 
 STUDENT = "student"
 _LEAST = 2  # texts
+_MOST_COMPARED = 1_500  # texts that the penalty of the map is found on
+
+
+class StudentBeside:
+    """A student beside a pretrained model: a linear map from the rows of both to the teacher's.
+
+    A student of a few hundred texts knows few of the words of new ones. The pretrained model knows them, and the map
+    turns what it says to the teacher's directions.
+
+    Parameters
+    ----------
+    student : StudentVectorizer
+        Fitted.
+    pretrained : GivenBlock
+        The block of the pretrained model.
+    weights : ndarray of shape (n_columns of both, n_columns of the student), dtype float32
+        The map.
+    """
+
+    def __init__(self, student: StudentVectorizer, pretrained: GivenBlock, weights: np.ndarray) -> None:
+        self.student = student
+        self.pretrained = pretrained
+        self.weights = weights
+
+    def transform(self, texts: list[str]) -> np.ndarray:
+        """Return a row for each text, of any length."""
+        both = np.hstack([self.student.transform(texts), self.pretrained.rows(texts)])
+        return np.asarray(both @ self.weights)
 
 
 def fit_student(
-    teacher: Any, own: list[str], n_texts: int, n_teacher: int | None, n_jobs: int | None, seed: int
+    teacher: Any,
+    own: list[str],
+    n_texts: int,
+    n_teacher: int | None,
+    n_jobs: int | None,
+    seed: int,
+    pretrained: GivenBlock | None = None,
 ) -> tuple[GivenBlock, np.ndarray]:
     """The student, and its rows of the last `n_texts` texts: as of new ones, also of those that it learned from.
 
     `teacher` embeds at most `n_teacher` of the distinct texts, drawn at random; a mapping has the rows of some.
+    With the block of a `pretrained` model, the rows of both are mapped to the teacher's.
     """
     supplier = as_vectorizer(teacher).fit()
     distinct = list(dict.fromkeys(text for text in own if text.strip()))
@@ -35,10 +71,39 @@ def fit_student(
     if len(learned) < _LEAST:
         raise ValueError(f"The teacher has rows of {len(learned)} texts of X and corpus. Pass {_LEAST} texts or more.")
     student = StudentVectorizer(n_jobs=n_jobs, random_state=seed)
-    left_out = dict(zip(learned, student.fit_left_out(learned, targets[has_row])))
+    left_out = student.fit_left_out(learned, targets[has_row])
+    transformer: StudentVectorizer | StudentBeside = student
+    if pretrained is not None:
+        both = np.hstack([left_out, pretrained.rows(learned)])
+        weights, left_out = _map_to(student.transform_targets(targets[has_row]), both, seed)
+        transformer = StudentBeside(student, pretrained, weights)
+    row_of = dict(zip(learned, left_out))
     texts = own[len(own) - n_texts :]
-    rows = student.transform(texts).copy()
+    rows = transformer.transform(texts).copy()
     for row, text in enumerate(texts):
-        if text in left_out:
-            rows[row] = left_out[text]
-    return GivenBlock(STUDENT, student, rows.shape[1]), unit_rows(STUDENT, rows, n_texts)
+        if text in row_of:
+            rows[row] = row_of[text]
+    return GivenBlock(STUDENT, transformer, rows.shape[1]), unit_rows(STUDENT, rows, n_texts)
+
+
+def _map_to(targets: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A linear map of rows to targets by ridge regression, and its predictions, each as if its row had been left out.
+
+    The penalty has the least squared error of such predictions.
+    """
+    values, vectors = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
+    values = np.maximum(values, 0)
+    turned = rows @ vectors
+    products = turned.T @ targets
+
+    def left_out(alpha: float, some: Any) -> np.ndarray:
+        predicted = turned[some] @ (products / (values + alpha)[:, None])
+        leverage = (np.square(turned[some]) @ (1 / (values + alpha)))[:, None]
+        return np.asarray((predicted - leverage * targets[some]) / np.maximum(1 - leverage, 1e-6))
+
+    some: Any = slice(None)
+    if len(rows) > _MOST_COMPARED:
+        some = np.random.default_rng(seed).choice(len(rows), _MOST_COMPARED, replace=False)
+    alpha = ALPHAS[np.argmin([np.square(targets[some] - left_out(alpha, some)).sum() for alpha in ALPHAS])]
+    weights = vectors @ (products / (values + alpha)[:, None])
+    return weights.astype(np.float32), left_out(alpha, slice(None)).astype(np.float32)

@@ -115,7 +115,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
 
     *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
-    teacher has embedded gets the row as if it had been left out.
+    teacher has embedded gets the row as if it had been left out. With a pretrained model, a linear map turns the rows
+    of the student and of the model to the teacher's, by ridge regression, and the block has these: where own text is
+    little, the model knows words that the student does not.
 
     *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
     "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
@@ -306,8 +308,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         if self.teacher is not None:
             if STUDENT in given:
                 raise ValueError(f"{STUDENT!r} is the block that learns from the teacher. Give yours another name.")
+            seed = int(random_state.randint(2**31 - 1))
             given[STUDENT], rows[STUDENT] = fit_student(
-                self.teacher, own, len(texts), self.n_teacher, self.n_jobs, int(random_state.randint(2**31 - 1))
+                self.teacher, own, len(texts), self.n_teacher, self.n_jobs, seed, given.get(PRETRAINED)
             )
         if not rows and not built_in.blocks:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")

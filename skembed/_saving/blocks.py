@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from .._meta_estimators.block_weights import BlockWeights
 from .._meta_estimators.character_tfidf import CharacterTfidf
 from .._meta_estimators.given_blocks import GivenBlock, check_blocks
-from .._meta_estimators.student_block import STUDENT
+from .._meta_estimators.student_block import STUDENT, StudentBeside
 from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks, count_words, tfidf_of_words
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
@@ -30,6 +30,7 @@ from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
+_MAP = "map"  # from the rows of a student and of a pretrained model
 _ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
@@ -67,7 +68,11 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
             arrays[f"{name}.components"] = half if (half == components).all() else components
             arrays |= {f"{name}.{key}": getattr(projection, key) for key in _OF_DIRECTIONS}
             axes[f"{name}.components"] = 0
-    learners = {_HALVES: built_in.blocks.get(_HALVES), STUDENT: student and student.transformer}
+    of_teacher = student and student.transformer
+    if isinstance(of_teacher, StudentBeside):
+        arrays[f"{STUDENT}.{_MAP}"] = of_teacher.weights
+        of_teacher = of_teacher.student
+    learners = {_HALVES: built_in.blocks.get(_HALVES), STUDENT: of_teacher}
     learned: dict[str, Any] = dict.fromkeys(learners)
     for name, learner in learners.items():
         if learner is not None:
@@ -134,8 +139,7 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pret
     if (PRETRAINED in weights) != (PRETRAINED in given):
         raise ValueError("the pretrained model and its weight must be there together.")
     if STUDENT in weights:
-        student = _learner_of(STUDENT, StudentVectorizer, attributes[STUDENT], parts.pop(STUDENT, {}))
-        given[STUDENT] = GivenBlock(STUDENT, student, student.n_features_out_)
+        given[STUDENT] = _student_of(attributes[STUDENT], parts.pop(STUDENT, {}), given.get(PRETRAINED))
     blocks: dict[str, Any] = {}
     for name in weights:
         if name in given:
@@ -175,6 +179,21 @@ def _given_of(
     transformer = reopened(pretrained, model.pretrained, entries, probes)
     model.pretrained = model.pretrained if pretrained is None else pretrained
     return {PRETRAINED: GivenBlock(PRETRAINED, transformer, transformer.n_features_out_)}
+
+
+def _student_of(entries: Any, arrays: dict[str, np.ndarray], pretrained: GivenBlock | None) -> GivenBlock:
+    """The block of the student, which maps the rows of the pretrained model too, if there is one."""
+    weights = arrays.pop(_MAP, None)
+    student = _learner_of(STUDENT, StudentVectorizer, entries, arrays)
+    n_columns = student.n_features_out_
+    if (weights is None) != (pretrained is None):
+        raise ValueError("a student has a map if and only if there is a pretrained model.")
+    if weights is None or pretrained is None:
+        return GivenBlock(STUDENT, student, n_columns)
+    expected = (n_columns + pretrained.n_columns, n_columns)
+    if weights.dtype != np.float32 or weights.shape != expected:
+        raise ValueError(f"{STUDENT}.{_MAP} is {brief(weights)}, expected numbers of the shape {expected}.")
+    return GivenBlock(STUDENT, StudentBeside(student, pretrained, weights), n_columns)
 
 
 def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

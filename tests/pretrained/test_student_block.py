@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
 import skembed
 from skembed import PretrainedVectorizer, StudentVectorizer, TextVectorizer
+from skembed._meta_estimators.student_block import _map_to
+from skembed._training.ridge import ALPHAS
 
 ANIMALS = "cat dog mouse purr bark tail kitten puppy paw".split()
 WEATHER = "rain snow storm wind cloud thunder frost sun hail".split()
@@ -103,6 +106,53 @@ def test_it_is_saved_without_the_teacher(tmp_path):
     found = back.explain("cat zzz", classifier)
     assert "student" in found.blocks
     assert found.decision[0] == pytest.approx(classifier.decision_function(model.transform(["cat zzz"]))[0], abs=1e-5)
+
+
+def lengths(texts):
+    return np.array([[len(text), text.count("a"), text.count("o"), 1] for text in texts], float)
+
+
+def test_beside_a_pretrained_model_the_rows_of_both_are_mapped_to_the_teachers(tmp_path):
+    rng = np.random.default_rng(0)
+    of_model = {text: rng.normal(size=6) for text in dict.fromkeys([*X, "zzz", "yyy"])}
+    turn = rng.normal(size=(6, 4))
+    teacher = {text: row @ turn for text, row in of_model.items() if text in X}  # words say nothing
+    model = make(teacher, pretrained=of_model).fit(X, Y)
+    rows = model._given["student"].rows(["zzz", "yyy"])  # words that the student lacks
+    student = model.blocks_["student"].student
+    expected = student.transform_targets([of_model[text] @ turn for text in ("zzz", "yyy")])
+    assert (rows * expected).sum(axis=1).min() > 0.9
+    assert (student.transform(["zzz"]) * expected[:1]).sum() < 0.5
+
+
+def test_the_map_predicts_each_text_from_the_others():
+    rng = np.random.default_rng(0)
+    rows, targets = (rng.normal(size=(30, n)).astype(np.float32) for n in (5, 3))
+    weights, left_out = _map_to(targets, rows, 0)
+    losses = []
+    for alpha in ALPHAS:
+        ridge = Ridge(alpha=alpha, fit_intercept=False)
+        others = [np.delete(np.arange(30), row) for row in range(30)]
+        found = [ridge.fit(rows[some], targets[some]).predict(rows[[row]])[0] for row, some in enumerate(others)]
+        losses.append((np.square(targets - found).sum(), alpha, found, ridge.fit(rows, targets).coef_.T))
+    _, _, found, coefficients = min(losses, key=lambda loss: loss[0])
+    np.testing.assert_allclose(left_out, found, atol=1e-4)
+    np.testing.assert_allclose(weights, coefficients, atol=1e-4)
+
+
+def test_the_map_is_saved(tmp_path):
+    model = make(Teacher(), pretrained=lengths).fit(X, Y)
+    skembed.save(model, tmp_path / "model")
+    back = skembed.load(tmp_path / "model", pretrained=lengths)
+    assert (back.transform(X) != model.transform(X)).nnz == 0
+    rows = model.fit_transform(X, Y)
+    classifier = LinearSVC(random_state=0).fit(rows, Y)
+    found = back.explain("cat zzz", classifier)
+    assert found.decision[0] == pytest.approx(classifier.decision_function(model.transform(["cat zzz"]))[0], abs=1e-5)
+    model._given["student"].transformer.weights = model._given["student"].transformer.weights[:, :1]
+    skembed.save(model, tmp_path / "broken")
+    with pytest.raises(ValueError, match="student.map is"):
+        skembed.load(tmp_path / "broken", pretrained=lengths)
 
 
 def test_bad_input():
