@@ -20,6 +20,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas are set without the network, too
     "numpydoc",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]

@@ -34,8 +34,8 @@ from text_vectorizer import read_task
 
 from skembed import PretrainedVectorizer, TextVectorizer
 
-TASKS = ("clf/TREC", "clf/SST2", "clf/searchsnippets", "clf/github_issues", "clf/csabstruct", "clf/ag_news_titles")
-KEPT_ASIDE = ("clf/tos_type.en", "clf/CR", "clf/covidq_category", "lang/sib200.eng_Latn")
+TASKS = ("TREC", "SST2", "searchsnippets", "github_issues", "csabstruct", "ag_news_titles")
+KEPT_ASIDE = ("tos_type.en", "CR", "covidq_category", "sib200.eng_Latn")
 MOST_TRAINING, MOST_TEST = 1_500, 500
 LABELS = {"10": 10, "50": 50, "all": None}
 SEEDS = range(3)
@@ -100,7 +100,7 @@ def main():
     for name in (KEPT_ASIDE if options.kept_aside else TASKS)[: 1 if options.quick else None]:
         task = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
         for labels, found in cells(task, models):
-            rows.append([name.split("/")[1], labels, *found])
+            rows.append([name, labels, *found])
             print(*rows[-1][:2], *(f"{value:.1f}" for value in found), flush=True)
     rows += [["mean", labels, *np.mean([row[2:] for row in rows if row[1] == labels], axis=0)] for labels in LABELS]
     columns = {name: 3 + 2 * i for i, name in enumerate(models)}

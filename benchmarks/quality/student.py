@@ -78,7 +78,7 @@ def main():
     rows = []
     for name in (KEPT_ASIDE if options.kept_aside else TASKS)[: 1 if options.quick else None]:
         for labels, found in cells(read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST), models):
-            rows.append([name.split("/")[1], labels, *found])
+            rows.append([name, labels, *found])
             print(*rows[-1][:2], *(f"{value:.1f}" for value in found), flush=True)
     both, transformer = 2 + list(METHODS).index("with both"), 2 + len(METHODS)
     worst = min((row[both] - row[transformer], *row[:2]) for row in rows)
