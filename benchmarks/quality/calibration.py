@@ -3,7 +3,7 @@
     python benchmarks/quality/calibration.py --data DATA [--csv FILE] [--out doc/_results/quality]
 
 In a pipeline the classifier learns from rows of `fit_transform`, which fit their labels better than rows of new
-sentences do. CBOS and Siamese CBOW learn from ten, fifty and all labels of a class, 3,000 at most; LogisticRegression
+sentences do. CBOS and Siamese CBOW learn from ten, fifty and all labels per class, 3,000 at most; LogisticRegression
 classifies 2,000 test sentences of eval/clf at most. A set without a test file has 30 % held out. The cures of the rows
 are tried on four sets; scikit-learn's calibrators, inside the pipeline and around it, on four others too.
 
@@ -220,7 +220,7 @@ def measure(options, rows):
 
 def table_of(title, rows, sets, methods, labels=None):
     """Means over sets, seeds and the two vectorizers; and the set whose accuracy falls most, if one falls."""
-    lines = [["labels of a class", "method", "accuracy", "worst set", *FIGURES[1:]]]
+    lines = [["labels per class", "method", "accuracy", "worst set", *FIGURES[1:]]]
     for n in labels or LABELS:
         means = {(name, method): mean_of(rows, name, n, method) for name in sets for method in methods}
         for method in methods:

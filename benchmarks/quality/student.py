@@ -86,7 +86,7 @@ def main():
     rows += [["mean", labels, *np.mean([row[2:] for row in rows if row[1] == labels], axis=0)] for labels in LABELS]
     note = f"Worst, with both: beside the transformer {worst[0]:+.1f} ({worst[1]}, {worst[2]} labels); "
     note += f"beside TextVectorizer {least[0]:+.1f} ({least[1]}, {least[2]} labels)."
-    header = ["task", "labels a class", *METHODS, f"{TRANSFORMER} alone", f"{STATIC} alone"]
+    header = ["task", "labels per class", *METHODS, f"{TRANSFORMER} alone", f"{STATIC} alone"]
     table = [header, *([*row[:2], *(f"{value:.1f}" for value in row[2:])] for row in rows)]
     title = "Accuracy with a student" + (", tasks on which nothing was chosen" if options.kept_aside else "")
     print_table(options, "student", title, table, note)
