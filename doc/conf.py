@@ -20,6 +20,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas are set without the network, too
     "numpydoc",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
@@ -57,6 +58,7 @@ sphinx_gallery_conf = {
     "doc_module": ("skembed",),
     "reference_url": {"skembed": None},  # names in the code of an example lead to their page
     "download_all_examples": False,
+    "ignore_pattern": r"(^|[\\/])(?!plot_)\w+\.py$",  # programs that a page shows, and that draw nothing
     "subsection_order": ExplicitOrder(
         [
             f"../examples/{task}"
@@ -116,10 +118,18 @@ def exists(name):
 
 
 def link_to_other_project(app, env, node, content):
-    """Link a name of another project to its page; a name that does not exist stays a broken reference."""
+    """Link a name of another project to its page; a name that does not exist stays a broken reference.
+
+    Docstrings that `skembed.research` inherits, or shares, name what stands in `skembed` as if they stood there.
+    """
     name = node.get("reftarget", "")
     project = name.partition(".")[0]
-    if node.get("refdomain") == "py" and project in PAGES and exists(name):
+    if node.get("refdomain") != "py":
+        return None
+    if node.get("py:module") == "skembed.research" and project not in {"skembed", *PAGES}:
+        where = env, node["refdoc"], app.builder, node["reftype"]
+        return env.get_domain("py").resolve_xref(*where, f"skembed.{name}", node, content)
+    if project in PAGES and exists(name):
         return nodes.reference("", "", content, refuri=PAGES[project].format(name), internal=False)
     return None
 

@@ -221,7 +221,7 @@ def measure(options, rows):
 
 def table_of(title, rows, sets, methods, labels=None):
     """Means over sets, seeds and the two vectorizers; and the set whose accuracy falls most, if one falls."""
-    lines = [["labels of a class", "method", "accuracy", "worst set", *FIGURES[1:]]]
+    lines = [["labels per class", "method", "accuracy", "worst set", *FIGURES[1:]]]
     for n in labels or LABELS:
         means = {(name, method): mean_of(rows, name, n, method) for name in sets for method in methods}
         for method in methods:

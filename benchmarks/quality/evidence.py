@@ -55,9 +55,9 @@ def draw(figure, folder):
     top.set(title="Similarity", xlabel="100 x Pearson, mean of 14 sets of STS", xlim=(0, 85))
     rows = _read(folder, "few_labels")["rows"]
     for method, (label, colour, marker) in LINES.items():
-        means = {str(row["labels of a class"]): row["mean"] for row in rows if row["method"] == method}
+        means = {str(row["labels per class"]): row["mean"] for row in rows if row["method"] == method}
         bottom.plot(list(means), list(means.values()), color=colour, marker=marker, label=label)
-    bottom.set(title="Classification", xlabel="labels of a class", ylabel="accuracy (%), mean of six tasks")
+    bottom.set(title="Classification", xlabel="labels per class", ylabel="accuracy (%), mean of six tasks")
     figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=2)
 
 

@@ -73,7 +73,7 @@ def main():
     options = arguments(
         __doc__,
         validate={"action": "store_true", "help": "score on a part of the training sentences"},
-        few={"action": "store_true", "help": "ten and fifty labels of a class alone, which takes a tenth of the time"},
+        few={"action": "store_true", "help": "ten and fifty labels per class alone, which takes a tenth of the time"},
         models={"type": Path, "help": "file that keeps the models of own text"},
     )
     models, rows, means = learn_own_text(options), [], {}
@@ -94,7 +94,7 @@ def main():
         for name in methods():
             of_tasks = {task: scores[name, n, task] for task in tasks}
             means[name, n] = float(np.mean(list(of_tasks.values())))
-            row = {"labels of a class": n or "all", "method": name} | {k: round(v, 1) for k, v in of_tasks.items()}
+            row = {"labels per class": n or "all", "method": name} | {k: round(v, 1) for k, v in of_tasks.items()}
             rows.append(row | {"mean": round(means[name, n], 1)})
     title = "Accuracy in per cent with few labels, from a model of own text"
     notes = f"Mean of {options.rounds} draws of the labels; one seed with all labels. Own text: simplewiki, 3 x 300."
@@ -110,9 +110,9 @@ def main():
 
 
 def targets_of(means):
-    """With ten labels of a class; `means` are by method and number of labels."""
+    """With ten labels per class; `means` are by method and number of labels."""
     best = max((name for name, n in means if n == 10 and name.startswith("own text")), key=lambda name: means[name, 10])
-    gain, asked = means[best, 10] - means["tf-idf", 10], "ten labels of a class, ahead of tf-idf"
+    gain, asked = means[best, 10] - means["tf-idf", 10], "ten labels per class, ahead of tf-idf"
     return [target(asked, best, gain, 3, unit="points"), target(f"{asked} (stretch)", best, gain, 8, unit="points")]
 
 
@@ -122,7 +122,7 @@ def draw(figure, means):
     for name in methods():
         ax.plot(range(len(numbers)), [means[name, n] for n in numbers], marker="o", label=name)
     ax.set(xticks=range(len(numbers)), xticklabels=[n or "all" for n in numbers])
-    ax.set(xlabel="labels of a class", ylabel="accuracy (%), mean of six tasks")
+    ax.set(xlabel="labels per class", ylabel="accuracy (%), mean of six tasks")
     ax.legend()
 
 

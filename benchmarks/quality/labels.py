@@ -6,7 +6,7 @@ DATA/eval/clf holds TREC and SST2 with their test sets, and MR, CR, SUBJ and MPQ
 out. Each method learns from the training sentences of the task and their labels, and nothing else, then scikit-learn's
 LinearSVC with its defaults classifies; tf-idf has its penalty chosen by cross-validation. fastText's own classifier is
 a row where the package fasttext is installed. With --validate a fifth of the training sentences takes the place of the
-test set: on it the settings were chosen. The curves have ten, fifty and all labels of a class. The topics of Opinosis
+test set: on it the settings were chosen. The curves have ten, fifty and all labels per class. The topics of Opinosis
 (DATA/eval/clf/opinosis_topics.tsv), of which a fifth is held out, show many classes.
 """
 
@@ -117,7 +117,7 @@ def few(X, y, n, seed):
 
 def targets_of(rows, means):
     """Of the rows with all labels, whose means are in `means` as they were before they were rounded."""
-    rows = {row["method"]: row for row in rows if row["labels of a class"] == "all"}
+    rows = {row["method"]: row for row in rows if row["labels per class"] == "all"}
     best = max((name for name in means if name in BEST_OF), key=means.get)
     least = min(round(rows[best][task] - rows["tf-idf"][task], 1) for task in (*SPLIT, *HELD_OUT))
     asked = "classes, with bigrams, at most 300 dimensions"
@@ -143,7 +143,7 @@ def main():
             many = scores.pop(MANY)
             means[name, n] = float(np.mean(list(scores.values())))
             seconds = (cpu_seconds() - start) / len(tasks) / options.rounds
-            row = {"labels of a class": n or "all", "method": name} | {k: round(v, 1) for k, v in scores.items()}
+            row = {"labels per class": n or "all", "method": name} | {k: round(v, 1) for k, v in scores.items()}
             row |= {"mean": round(means[name, n], 1), "51 topics": round(many, 1), "CPU s": round(seconds, 2)}
             rows.append(row)
             print(row, flush=True)

@@ -71,12 +71,12 @@ def main():
             for task, (X, y, X_test, y_test) in tasks.items():
                 fits = (make(seed).fit(*few(X, y, n, seed)).score(X_test, y_test) for seed in range(options.rounds))
                 scores[task] = 100 * float(np.mean(list(fits)))
-            row = {"labels of a class": n or "all", "method": name} | {k: round(v, 1) for k, v in scores.items()}
+            row = {"labels per class": n or "all", "method": name} | {k: round(v, 1) for k, v in scores.items()}
             row["mean of topics"] = round(float(np.mean([scores[task] for task in TOPICS])), 1)
             rows.append(row | {"CPU s": round((cpu_seconds() - start) / len(tasks) / options.rounds, 1)})
             print(rows[-1], flush=True)
     notes = (
-        f"Mean of {options.rounds} seeds, which also draw the ten labels of a class. tf-idf is of one to four "
+        f"Mean of {options.rounds} seeds, which also draw the ten labels per class. tf-idf is of one to four "
         "characters. CPU s: learning, embedding and classifying one task."
     )
     title = "Many languages: accuracy in per cent of a linear classifier"

@@ -7,7 +7,7 @@ books_small.txt.gz, which is kept aside, drawn as in `own_text.py`; the score is
 (STS 2012 to 2014), the next sentence and the same document. Methods of pairs learn from captions of DATA/pairs, and,
 kept aside, from aligned sentences of encyclopedias; the score is the mean of STS and of SICK's trial set. Students
 learn from a teacher, the principal components of tf-idf on a longer text; the score is the correlation of the cosines
-of 1,500 other sentences with the teacher's, times 100. Methods of classes learn from some labels of each class; the
+of 1,500 other sentences with the teacher's, times 100. Methods of classes learn from some labels per class; the
 score is the accuracy of LinearSVC on a fifth of the training sentences of TREC, CR and searchsnippets, and, kept
 aside, of csabstruct and github_issues. One seed. Rows that FILE has are not measured again.
 """
@@ -191,7 +191,7 @@ def as_rst(rows):
         "gain",
     ]
     note = (
-        "Size: sentences of text or of a teacher, pairs, labels of a class. Where the default of a method is a number, "
+        "Size: sentences of text or of a teacher, pairs, labels per class. Where the default of a method is a number, "
         f'that number stands for "auto". One seed. Measured {time.strftime("%Y-%m-%d")} on '
     )
     command = "python benchmarks/quality/passes.py --data DATA --out doc/_results/quality"

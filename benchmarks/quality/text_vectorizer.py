@@ -2,7 +2,7 @@
 
     python benchmarks/quality/text_vectorizer.py --data DATA [--tasks TREC CR] [--points FILE] [--out FOLDER]
 
-Accuracy in per cent of LinearSVC with its defaults, with 10 and 50 labels a class and with all; at most 3,000 rows to
+Accuracy in per cent of LinearSVC with its defaults, with 10 and 50 labels per class and with all; at most 3,000 rows to
 train and 1,000 to test; the mean of three draws of 10 and 50 labels. TextVectorizer learns from all training rows,
 most of them without a label. It is compared with "tf-idf", the better in the mean of the draws of two: TfidfVectorizer
 fitted on the labelled rows, and on all of them; with "tuned", sublinear tf-idf of words and bigrams with C of 0.1, 1 or
@@ -168,7 +168,7 @@ def tables_of(found):
                 worst = min(measured_tasks, key=lambda task: leads[task, labels][name])
                 row += [f"{np.mean([one[name] for one in of]):+.1f}", f"{leads[worst, labels][name]:+.1f} {worst}"]
             means.append(row)
-    header = ["task", "labels a class", "tf-idf", "tuned", "characters", "TextVectorizer", "lead over tf-idf", "95 %"]
+    header = ["task", "labels per class", "tf-idf", "tuned", "characters", "TextVectorizer", "lead over tf-idf", "95 %"]
     compared = (column for name in ("tf-idf", "tuned", "characters") for column in (f"lead over {name}", "worst"))
     blocks = list(next(iter(found.values()))["10"][1])
     ablation = []
@@ -185,10 +185,10 @@ def tables_of(found):
                 )
     return {
         "text_vectorizer": ("Accuracy with LinearSVC", [header, *cells]),
-        "text_vectorizer_means": ("Mean leads of TextVectorizer", [["tasks", "labels a class", *compared], *means]),
+        "text_vectorizer_means": ("Mean leads of TextVectorizer", [["tasks", "labels per class", *compared], *means]),
         "text_vectorizer_blocks": (
             "What TextVectorizer gains (+) or loses (-) in points without a block",
-            [["tasks", "labels a class", *blocks], *ablation],
+            [["tasks", "labels per class", *blocks], *ablation],
         ),
     }, leads
 
@@ -202,7 +202,7 @@ def draw(figure, leads):
         means = [np.mean([leads[task, labels]["scores"][name] for task in tasks]) for labels in LABELS]
         label = {"tuned": "tf-idf, bigrams, C tuned", "tf-idf": "tf-idf, the better of two"}.get(name, name)
         ax.plot(range(len(LABELS)), means, color=colour, ls=line, lw=2.5, marker="o", label=label)
-    ax.set(xticks=range(len(LABELS)), xticklabels=LABELS, xlabel="labels a class")
+    ax.set(xticks=range(len(LABELS)), xticklabels=LABELS, xlabel="labels per class")
     ax.set_ylabel(f"accuracy (%), mean of {len(tasks)} English tasks")
     ax.legend()
 

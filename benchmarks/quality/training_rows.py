@@ -48,7 +48,7 @@ def main():
         for name, cls in METHODS.items():
             runs = [[accuracies(cls, n_labels, tasks[task], seed) for task in tasks] for seed in range(options.rounds)]
             same, other = np.mean(runs, axis=(0, 1))
-            row = {"labels of a class": n_labels or "half of all", "method": name}
+            row = {"labels per class": n_labels or "half of all", "method": name}
             rows.append(row | {SAME: round(same, 1), OTHER: round(other, 1), "lost": round(other - same, 1)})
             print(rows[-1], flush=True)
             lost = float(other - same)

@@ -130,7 +130,7 @@ plt.show()
 # On either text Sent2Vec is ahead of tf-idf with few labels, by five points and more from one to ten of a class. With
 # a hundred tf-idf has nearly caught up: it has a column for every word, and only needs to see enough of them. Both
 # together are within a point of Sent2Vec up to ten labels, and from thirty on they are best. So the answer is yes: with
-# ten labels of a class "both" is about as good as tf-idf with thirty on docstrings, and clearly better on SUBJ.
+# ten labels per class "both" is about as good as tf-idf with thirty on docstrings, and clearly better on SUBJ.
 #
 # Labels alone are no better than tf-idf with so few: most words have no label yet. To learn on from Sent2Vec adds
-# nothing up to ten labels of a class, and a point with a hundred.
+# nothing up to ten labels per class, and a point with a hundred.

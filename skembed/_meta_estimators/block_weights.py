@@ -15,7 +15,7 @@ ALPHA = 0.3  # of the ridge, for rows of length one
 # Without labels: found by clusters (benchmarks/quality/clusters.py) and by similarity. Most of what the blocks of words
 # share are words that all texts have, such as stop words.
 _UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
-_FULL = 10  # labels a class up to which the rule gives the dense blocks full weight
+_FULL = 10  # labels per class up to which the rule gives the dense blocks full weight
 
 
 _KINDS = {

@@ -1,4 +1,4 @@
-"""Whether own text is about the texts at hand: how many of their words it has."""
+"""Whether own text is about the texts that are fitted on: how many of their words it has."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     *Weights.* Each block has rows of length one. Six weights of the dense blocks, from 1 to 1/32 of that of a sparse
     one, are compared by ridge regression on at most 1,000 labelled rows, each predicted from the others: by accuracy,
     or by squared error where `y` has numbers or several columns. Of the weights that are worse than the best by less
-    than a standard error, the nearest to a rule is taken: 1 up to ten labels a class, from there on in inverse
+    than a standard error, the nearest to a rule is taken: 1 up to ten labels per class, from there on in inverse
     proportion to their number. A transformer in `blocks` weighs as a sparse block if its rows are sparse or it replaces
     a sparse one, otherwise as a dense one.
 

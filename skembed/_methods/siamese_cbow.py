@@ -39,7 +39,7 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
         Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
-        to fifty labels of a class begin near 0.05, and a `learning_rate` of 0.03.
+        to fifty labels per class begin near 0.05, and a `learning_rate` of 0.03.
     context : {"auto", "order", "labels"}, default="auto"
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`

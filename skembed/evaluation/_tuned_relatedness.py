@@ -318,7 +318,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, Relatedne
         return super().predict(X)
 
     def _fit(self, X: Any, y: Any, *, keep: bool, partial: bool, new_words: str = "append") -> Self:
-        """With ``keep`` go on from the state at hand, and with ``partial`` make one pass."""
+        """With ``keep`` go on from the present state, and with ``partial`` make one pass."""
         random, encoder, head, fitted = self._go_on() if keep else self._begin()
         pairs, y = _encoded(encoder, X), as_scores(y, "y")
         check_same_length({"X": pairs, "y": y})

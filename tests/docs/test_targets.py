@@ -60,7 +60,7 @@ def test_the_worst_task_counts_not_the_mean():
 
     tasks = (*labels.SPLIT, *labels.HELD_OUT)
     scores = {"tf-idf": 80.0, "CBOS": 90.0, "CBOS, bigrams": 70.0, "Siamese CBOW, bigrams": 90.0}
-    rows = [{"labels of a class": "all", "method": name} | dict.fromkeys(tasks, mean) for name, mean in scores.items()]
+    rows = [{"labels per class": "all", "method": name} | dict.fromkeys(tasks, mean) for name, mean in scores.items()]
     rows[-1]["SUBJ"] = 77.5
     worst = labels.targets_of(rows, scores)[-1]
     assert (worst["of"], worst["measured"], worst["met"]) == ("Siamese CBOW, bigrams", "-2.50", "no")

@@ -91,7 +91,7 @@ plt.show()
 # Beside tf-idf, with few labels
 # ------------------------------
 # :class:`~skembed.TextVectorizer` takes the teacher, here as a dict of text and vector,
-# and adds its student as one more block. Ten labels a class:
+# and adds its student as one more block. Ten labels per class:
 
 rng = np.random.default_rng(1)
 labelled = np.concatenate(

@@ -1,0 +1,138 @@
+"""What does a visitor gain, or give up, beside the vectorizer that is in use: accuracy over sentences a second.
+
+    python benchmarks/quality/door.py doc/_results/quality --data DATA    # measures door.inc, and draws it
+    python benchmarks/quality/door.py doc/_results/quality                # draws the door.inc that is there
+
+Tasks, draws of the labels and models are those of `pretrained.py`, whose table has the accuracy of tf-idf and of what
+takes a model. Measured here: the other methods, and the CPU time of `transform` of each, from strings to rows, on the
+test texts of all tasks (64 of each for the transformer).
+"""
+
+import argparse
+import csv
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+from pretrained import MOST_TEST, MOST_TRAINING, TASKS, draws, load_models, read_task  # isort: skip, it pins the threads
+
+import numpy as np
+from measuring import machine, versions
+from reporting import as_csv_table, save_figure
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.svm import LinearSVC
+
+from skembed import TextVectorizer
+from skembed.evaluation._standard import TfidfWithLSA
+
+N_LABELS, N_TRANSFORMER = 50, 64
+
+
+def read_table(path):
+    """The rows of a csv-table, the first of them its header."""
+    lines = path.read_text(encoding="utf8").split("\n\n")[1].splitlines()
+    return list(csv.reader(line.strip() for line in lines))
+
+
+def vectorizers(X, rows, seed):
+    """Name -> vectorizer; all know every training text, and TextVectorizer the labels of `rows`."""
+    others = list(X[np.setdiff1d(np.arange(len(X)), rows)])
+    return {
+        "tf-idf": TfidfVectorizer().fit(X),
+        "tf-idf of characters": TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True).fit(X),
+        "tf-idf with LSA": TfidfWithLSA(random_state=seed).fit(X),
+        "TextVectorizer": TextVectorizer(corpus=others, random_state=seed),
+    }
+
+
+def measure(folder, data):
+    """Write door.inc: accuracy and sentences a second, by method."""
+    models = load_models()
+    found, seconds, counts = {}, {}, {}
+
+    def clock(name, transform, texts, n_times=10):
+        transform(list(texts[:8]))  # compiles, and fills the caches of the processor
+        start = time.process_time()
+        for _ in range(n_times):
+            transform(list(texts))
+        seconds[name] = seconds.get(name, 0) + time.process_time() - start
+        counts[name] = counts.get(name, 0) + n_times * len(texts)
+
+    for task in TASKS:
+        X, y, X_test, y_test = read_task(data / "eval", task, MOST_TRAINING, MOST_TEST)
+        for seed, rows in draws(y, N_LABELS):
+            for name, vectorizer in vectorizers(X, rows, seed).items():
+                if name == "TextVectorizer":
+                    train = vectorizer.fit_transform(X[rows], y[rows])
+                else:
+                    train = vectorizer.transform(X[rows])
+                svc = LinearSVC(random_state=0).fit(train, y[rows])
+                right = 100 * np.mean(svc.predict(vectorizer.transform(X_test)) == y_test)
+                found.setdefault(name, {}).setdefault(task, []).append(right)
+                if seed == 0:
+                    clock(name, vectorizer.transform, X_test)
+        clock("wordllama", models["wordllama"], X_test)
+        clock("MiniLM", lambda t: models["MiniLM"].encode(t, show_progress_bar=False), X_test[:N_TRANSFORMER], 1)
+        print(task, {name: np.round(np.mean(of_task[task]), 1) for name, of_task in found.items()}, flush=True)
+    accuracy = {name: np.mean([np.mean(values) for values in of_task.values()]) for name, of_task in found.items()}
+    header, *lines = read_table(folder / "pretrained.inc")
+    means = next(dict(zip(header, line)) for line in lines if line[:2] == ["mean", str(N_LABELS)])
+    accuracy |= {name.removesuffix(" alone"): float(means[name]) for name in header[2:]}
+    rate = {name: counts[name] / seconds[name] for name in counts}
+    for name in models:  # each text is embedded by the model, and by the other blocks
+        rate[f"TextVectorizer with {name}"] = 1 / (1 / rate["TextVectorizer"] + 1 / rate[name])
+    rows = [[name, f"{accuracy[name]:.1f}", f"{rate[name]:.3g}"] for name in sorted(rate, key=accuracy.get)]
+    rows = [[name, percent, f"{float(value):,.0f}"] for name, percent, value in rows]
+    table = as_csv_table("Accuracy and speed", [["vectorizer", "accuracy, %", "sentences a second"], *rows])
+    note = (
+        f"Accuracy: mean of {len(TASKS)} tasks with {N_LABELS} labels per class. Speed: per CPU second, on one thread, "
+        f"from strings to rows. {machine()}; {versions()}. To repeat it::\n\n"
+        "   python benchmarks/quality/door.py doc/_results/quality --data DATA\n"
+    )
+    (folder / "door.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    print(f"{table}\n{note}")
+
+
+def draw(figure, rows):
+    axes = figure.subplots()
+    for name, percent, rate in rows:
+        x, y, ours = float(rate.replace(",", "")), float(percent), name.startswith("TextVectorizer")
+        color = "#0072B2" if ours else "0.35"
+        axes.plot(x, y, "o" if ours else "s", color=color, markersize=9)
+        right = x > 3_000  # where there is no room for the name on the other side
+        axes.annotate(
+            name,
+            (x, y),
+            xytext=(-9 if right else 9, 0),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="center",
+            color=color,
+            fontsize=12,
+            weight="bold" if ours else "normal",
+        )
+    axes.set(xscale="log", xlim=(10, 200_000))
+    axes.set_xlabel("sentences a second, one core, no GPU", fontsize=12)
+    axes.set_ylabel("accuracy, mean of six tasks (%)", fontsize=12)
+    axes.margins(y=0.1)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of pretrained.inc and door.inc")
+    parser.add_argument("--data", type=Path, help="folder with eval/: measure first")
+    options = parser.parse_args()
+    if options.data is not None:
+        measure(options.folder, options.data)
+    save_figure(options.folder / "door.png", lambda figure: draw(figure, read_table(options.folder / "door.inc")[1:]))
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        main()
