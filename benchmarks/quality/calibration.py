@@ -3,7 +3,7 @@
     python benchmarks/quality/calibration.py --data DATA [--csv FILE] [--out doc/_results/quality]
 
 In a pipeline the classifier learns from rows of `fit_transform`, which fit their labels better than rows of new
-sentences do. CBOS and Siamese CBOW of words learn from ten, fifty and all labels of a class, 3,000 at most;
+sentences do. CBOS and Siamese CBOW of words learn from ten, fifty and all labels per class, 3,000 at most;
 LogisticRegression classifies 2,000 test sentences of eval/clf at most. A set without a test file has 30 % held out.
 The cures of the rows are tried on four sets; scikit-learn's calibrators, inside the pipeline and around it, on four
 others too.
