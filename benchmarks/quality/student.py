@@ -23,7 +23,7 @@ from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, load
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
-from text_vectorizer import MOST_LABELLED, Learned, drawn, read_task
+from text_vectorizer import MOST_LABELLED, Learned, read_task
 
 from skembed import PretrainedVectorizer
 from skembed._meta_estimators.block_rows import side_by_side
@@ -118,25 +118,30 @@ def accuracies(X, y, X_test, y_test, blocks, rows, seed):
     return found
 
 
-def cells(task, blocks, n_draws):
-    """Yield the number of labels, and accuracies."""
+def labelled(y, n_labels, seed):
+    """Rows that have a label: for any number of own texts the same, as far as these have so many of each class."""
+    order = np.arange(len(y))
+    order[: SIZES[0]] = np.random.default_rng(seed).permutation(order[: SIZES[0]])
+    return np.sort(np.concatenate([order[y[order] == label][:n_labels] for label in np.unique(y)]))
+
+
+def cell(task, blocks, n_labels, n_draws):
+    """Accuracies, in the mean of the draws."""
     X, y, X_test, y_test = task
-    for labels, n_labels in LABELS.items():
-        found = []
-        for seed in range(n_draws if n_labels else 1):
-            rows = drawn(y, n_labels or len(y), seed)
-            found.append(accuracies(X, y, X_test, y_test, blocks, rows, seed))
-        yield labels, np.mean(found, axis=0)
+    found = []
+    for seed in range(n_draws if n_labels else 1):
+        found.append(accuracies(X, y, X_test, y_test, blocks, labelled(y, n_labels, seed), seed))
+    return [float(value) for value in np.mean(found, axis=0)]
 
 
 def measured_before(path):
-    """Task and number of own texts -> rows of a table that has been written to a file."""
+    """Task, number of own texts, number of labels -> accuracies, of a file of an earlier run."""
     found = {}
     if path is not None and path.exists():
         for line in path.read_text(encoding="utf8").splitlines():
             name, size, labels, *values = line.split(",")
-            found.setdefault((name, int(size)), []).append([name, int(size), labels, *map(float, values)])
-    return {key: rows for key, rows in found.items() if len(rows) == len(LABELS)}
+            found[name, int(size), labels] = [float(value) for value in values]
+    return found
 
 
 def means(rows):
@@ -166,7 +171,7 @@ def draw(found):
             for title, (value, colour) in sorted(ends.items(), key=lambda item: item[1][0]):
                 place = max(value, place + (high - low) / 22)
                 axes.annotate(f"{title} {value:.1f}", (sizes[-1] * 1.06, place), color=colour, fontsize=8, va="center")
-            axes.set(xscale="log", xlabel="own texts", title=f"{labels} labels" + " a class" * (labels != "all"))
+            axes.set(xscale="log", xlabel="own texts", title=f"{labels} labels" + " per class" * (labels != "all"))
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
             axes.minorticks_off()
             axes.set_xlim(sizes[0] * 0.92, sizes[-1] * 6.5)
@@ -186,22 +191,23 @@ def main():
         draws={"type": int, "default": 3, "help": "draws of the labels"},
         cache={"type": Path, "default": "memory", "help": "folder that keeps the rows of the models"},
     )
-    before = measured_before(options.points)
-    rows, n_own = [], {}
-    for name in (KEPT_ASIDE if options.kept_aside else TASKS[:4])[: 1 if options.quick else None]:
+    found, n_own = measured_before(options.points), {}
+    names = (KEPT_ASIDE if options.kept_aside else TASKS[:4])[: 1 if options.quick else None]
+    sizes = SIZES[-1:] if options.kept_aside else SIZES
+    for name in names:
         X, y, X_test, y_test = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
         n_own[name] = len(y)
-        for size in SIZES[-1:] if options.kept_aside else SIZES:
-            if (name, size) in before:
-                rows += before[name, size]
-                continue
-            blocks = blocks_of(X[:size], y[:size], X_test, models_of(name, options))
-            for labels, found in cells((X[:size], y[:size], X_test, y_test), blocks, options.draws):
-                rows.append([name, size, labels, *found])
-                print(*rows[-1][:3], *(f"{value:.1f}" for value in found), flush=True)
-            if options.points is not None:
-                lines = (",".join([*map(str, row[:3]), *(f"{value:.2f}" for value in row[3:])]) for row in rows)
-                options.points.write_text("".join(f"{line}\n" for line in lines), encoding="utf8")
+        for size in sizes:
+            missing = [labels for labels in LABELS if (name, size, labels) not in found]
+            blocks = blocks_of(X[:size], y[:size], X_test, models_of(name, options)) if missing else None
+            for labels in missing:
+                values = cell((X[:size], y[:size], X_test, y_test), blocks, LABELS[labels], options.draws)
+                found[name, size, labels] = values
+                print(name, size, labels, *(f"{value:.1f}" for value in values), flush=True)
+                if options.points is not None:
+                    lines = (",".join(map(str, [*key, *values])) + "\n" for key, values in found.items())
+                    options.points.write_text("".join(lines), encoding="utf8")
+    rows = [[name, size, labels, *found[name, size, labels]] for name in names for size in sizes for labels in LABELS]
     full = [[row[0], n_own[row[0]], *row[2:]] for row in rows if row[1] == MOST_TRAINING]
     worst, least = (
         min((row[3 + COLUMNS.index(BOTH)] - row[3 + COLUMNS.index(other)], row[0], row[2]) for row in full)
