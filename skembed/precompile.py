@@ -54,9 +54,17 @@ def _pairs(cls: str, **options: Any) -> Callable[[], None]:
     return run
 
 
-def _target() -> None:
-    targets = np.random.default_rng(0).normal(size=(len(_TEXT), 5))
-    skembed.TargetVectorizer(**_QUICK).fit(_TEXT, targets).transform(_TEXT[:10])
+def _target(cls: str, **options: Any) -> Callable[[], None]:
+    def run() -> None:
+        targets = np.random.default_rng(0).normal(size=(len(_TEXT), 16))
+        _class(cls)(16, random_state=0, **options).fit(_TEXT, targets).transform(_TEXT[:10])
+
+    return run
+
+
+def _adapted() -> None:
+    vectors = {word: [float(i), 1.0] for i, word in enumerate(["the", "cat", "mat", "day", "long"])}
+    skembed.AdaptedVectorizer(vectors, random_state=0).fit(_TEXT, groups=_GROUPS).transform(_TEXT[:10])
 
 
 def _text() -> None:
@@ -97,7 +105,9 @@ PARTS: dict[str, Callable[[], None]] = {
     "ParaphraseVectorizer": _pairs("ParaphraseVectorizer"),
     "CSEVectorizer": _pairs("CSEVectorizer", n_filters=16),
     "GRANVectorizer": _pairs("GRANVectorizer", n_units=16),
-    "TargetVectorizer": _target,
+    "TargetVectorizer": _target("TargetVectorizer", max_iter=1),
+    "StudentVectorizer": _target("StudentVectorizer"),
+    "AdaptedVectorizer": _adapted,
 }
 
 

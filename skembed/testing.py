@@ -17,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+__all__ = ["NumbersAsText", "check_text_estimator"]
+
 _TEXT = [
     f"{a} {b} runs to the {c}" for a in ("the", "a") for b in ("cat", "dog", "horse") for c in ("barn", "sea", "hill")
 ]

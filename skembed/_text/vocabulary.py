@@ -17,6 +17,7 @@ from .batches import decode_words, encode_words, offsets
 _KEY_BYTES = 8
 _MANY = 20_000  # words, from which on it takes longer to order them than to start a thread
 _AT_ONCE = 1 << 12  # words
+_MOST_INDEXED = 64 * _AT_ONCE  # bytes
 _OF_WORD = np.array([2**64 - 2 ** (64 - 8 * n) for n in range(_KEY_BYTES + 1)], np.uint64)  # masks of the first n bytes
 
 
@@ -208,6 +209,10 @@ def _words_at(text: np.ndarray, starts: np.ndarray, ptr: np.ndarray) -> np.ndarr
     packed = np.empty(ptr[-1], np.uint8)
     for first in range(0, len(starts), _AT_ONCE):  # an index of eight bytes for each byte takes memory
         some = ptr[first : first + _AT_ONCE + 1]
+        if some[-1] - some[0] > _MOST_INDEXED:
+            for start, to, end in zip(starts[first:], some[:-1], some[1:]):
+                packed[to:end] = text[start : start + end - to]
+            continue
         shifts = np.repeat(starts[first : first + _AT_ONCE] - some[:-1], np.diff(some))
         packed[some[0] : some[-1]] = text[np.arange(some[0], some[-1]) + shifts]
     return packed

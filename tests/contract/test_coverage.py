@@ -255,7 +255,10 @@ def test_rows_of_zeros_are_named_where_each_word_of_the_first_text_occurs_once(n
     letters = list("abcdefghijklmnopqrstuvwxyz")
     text, other = ([" ".join("".join(generator.choice(letters, 6)) for _ in range(2)) for _ in range(60)] for _ in "ab")
     y = np.arange(60) % 2 if name == "CBOSVectorizer" else None
-    model = make(name, n_components=2).fit(text, y, **({} if y is not None else {"groups": np.arange(60) // 6}))
+    options = {} if y is None else {"analyzer": "word"}
+    model = make(name, n_components=2, **options).fit(
+        text, y, **({} if y is not None else {"groups": np.arange(60) // 6})
+    )
     with pytest.warns(UserWarning, match="100% of the sentences of X have no word of the vocabulary of"):
         model.transform(other)
     with warnings.catch_warnings():

@@ -97,7 +97,9 @@ def test_an_indicator_matrix_of_one_class_each_is_a_column_of_classes(cls):
 def test_what_auto_stands_for(cls):
     ordered, labelled = cls(**SMALL).fit(TEXT * 3), cls(**SMALL).fit(TEXT * 3, np.tile(TOPIC, 3))
     assert ordered.word_counts_.min() >= 5 and labelled.word_counts_.min() == 3  # every word counts
-    assert ordered.transform(["qqq"]).any() and not labelled.transform(["qqq"]).any()
+    of_words = cls(analyzer="word", **SMALL).fit(TEXT * 3, np.tile(TOPIC, 3))
+    assert ordered.transform(["qqq"]).any() and not of_words.transform(["qqq"]).any()
+    assert labelled._tokenizer.characters and not ordered._tokenizer.characters
     with_groups = cls(**SMALL).fit(TEXT, TOPIC, groups=GROUPS)
     assert learned(with_groups) == learned(cls(**SMALL).fit(TEXT, groups=GROUPS))
     from_corpus = cls(corpus=corpus(), **SMALL)
@@ -107,7 +109,7 @@ def test_what_auto_stands_for(cls):
 
 @every
 def test_what_auto_stood_for_stays_with_the_model(cls):
-    labelled = cls(**SMALL).fit(TEXT, TOPIC)
+    labelled = cls(analyzer="word", **SMALL).fit(TEXT, TOPIC)
     restored = pickle.loads(pickle.dumps(labelled))
     assert bits(restored.transform(["qqq cat", "rain"])) == bits(labelled.transform(["qqq cat", "rain"]))
     labelled.set_params(context="order").partial_fit(TEXT)  # words are pooled as before
