@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from skembed import CBOSVectorizer, SentenceCorpus, TextVectorizer
+from skembed._meta_estimators import text_blocks
 from skembed.evaluation import compare
 from skembed.evaluation._standard import OwnText, TfidfWithLSA, with_own_text
 
@@ -118,6 +119,8 @@ def test_own_text_is_learned_from_by_those_that_are_named_so(monkeypatch):
     fit = TfidfVectorizer.fit
     monkeypatch.setattr(TfidfVectorizer, "fit", lambda self, X, y=None: fitted.append(list(X)) or fit(self, X))
     monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda self, X, y=None: self.fit(X).transform(X))
+    fit_words = text_blocks._fit_words
+    monkeypatch.setattr(text_blocks, "_fit_words", lambda emb, X: fitted.append(list(X)) or fit_words(emb, X))
     own = ["own one", "own two"]
     compare(X, y, corpus=own, estimators={"CBOS": CountVectorizer()}, **QUICK)
     with_own = [texts for texts in fitted if texts[:2] == own]
