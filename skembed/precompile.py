@@ -1,4 +1,4 @@
-"""Compile the kernels before anybody waits for them, such as while an image is built.
+"""Compile the kernels early, such as while an image is built, so that nobody waits for them.
 
     python -m skembed.precompile
     python -m skembed.precompile TextVectorizer SearchIndex

@@ -1,4 +1,4 @@
-"""Checks of estimators that read text.
+"""Checks of text estimators.
 
 scikit-learn's :func:`~sklearn.utils.estimator_checks.check_estimator` gives an estimator numbers, so on one that reads
 text it runs a dozen of its checks and skips the rest. :class:`NumbersAsText` turns the numbers into words, so that all

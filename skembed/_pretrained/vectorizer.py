@@ -18,6 +18,7 @@ from .._base.parameters import ReadsText
 from .._base.scikit_learn import fit_context
 from .._corpus.input import list_of_texts
 from .._validation.limits import integers
+from .._validation.paths import user_path
 from .identity import PROBES, Identity
 from .models import ShortReprMixin, caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of
@@ -136,6 +137,8 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         ValueError
             If a folder cannot be read, or the rows of the model are not sound.
         """
+        if self.cache is not None and self.cache != "memory":
+            user_path(self.cache)  # which refuses a URL before the model is asked
         self._forget()
         self._identity = self._found_identity()
         self.n_features_out_ = self._identity.width

@@ -7,11 +7,13 @@ may be a path.
 import importlib
 import inspect
 import re
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GIVEN, GROUPS, TEXT, fitted, make
+from estimators import GIVEN, GROUPS, TEXT, fitted, make, rows_of_lengths
 
 import skembed
 from benchmarks.papers.__main__ import main
@@ -73,6 +75,15 @@ def _index():
     return ApproximateIndex(np.eye(3, dtype=np.float32))
 
 
+@cache
+def _saved_with_model(cls):
+    """A folder of an estimator that was fitted with a pretrained model."""
+    folder = f"{tempfile.mkdtemp()}/model"
+    fitted_with = cls(pretrained=rows_of_lengths, random_state=0).fit(TEXT)
+    fitted_with.save(folder) if cls is skembed.SearchIndex else skembed.save(fitted_with, folder)
+    return folder
+
+
 CALLS = {
     ("ApproximateIndex.load", "path"): ApproximateIndex.load,
     ("ApproximateIndex.save", "path"): lambda url: _index().save(url),
@@ -92,6 +103,27 @@ CALLS = {
     ("read_word_vectors", "path"): skembed.read_word_vectors,
     ("save", "path"): lambda url: skembed.save(fitted("Word2VecVectorizer"), url),
     ("to_gensim", "source"): skembed.to_gensim,
+    **{
+        (name, parameter): lambda url, name=name, parameter=parameter: getattr(skembed, name)(
+            **{"model": rows_of_lengths} if name == "PretrainedVectorizer" and parameter != "model" else {},
+            **{parameter: url},
+        ).fit(TEXT)
+        for name, parameter in [
+            ("PretrainedVectorizer", "cache"),
+            ("PretrainedVectorizer", "model"),
+            ("SearchIndex", "pretrained"),
+            ("TextVectorizer", "pretrained"),
+            ("TextVectorizer", "teacher"),
+        ]
+    },
+    ("SearchIndex.load", "pretrained"): lambda url: skembed.SearchIndex.load(
+        _saved_with_model(skembed.SearchIndex), pretrained=url
+    ),
+    ("compare", "pretrained"): lambda url: skembed.evaluation.compare(TEXT, np.arange(len(TEXT)) % 2, pretrained=url),
+    ("compare_search", "pretrained"): lambda url: skembed.evaluation.compare_search(
+        TEXT, dict(enumerate(TEXT[:3])), {row: {row: 1} for row in range(3)}, pretrained=url
+    ),
+    ("load", "pretrained"): lambda url: skembed.load(_saved_with_model(skembed.TextVectorizer), pretrained=url),
     ("transform", "folder"): lambda url: skembed.dask.transform(
         fitted("Word2VecVectorizer"), _dask_series(), folder=url
     ),
