@@ -111,7 +111,7 @@ def test_a_pickle_carries_the_version_that_wrote_it(monkeypatch, name):
 def test_a_pickle_without_a_version(monkeypatch):
     model = fitted("CBOSVectorizer")
     with monkeypatch.context() as context:
-        context.setattr(saving_module.Saved, "__getstate__", lambda self: dict(vars(self)))
+        context.setattr(saving_module.PickleMixin, "__getstate__", lambda self: dict(vars(self)))
         written = pickle.dumps(model)
     with pytest.warns(InconsistentVersionWarning, match="CBOSVectorizer was saved by skembed pre-0.1, "):
         back = pickle.loads(written)
