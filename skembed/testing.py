@@ -1,8 +1,8 @@
 """Checks of text estimators.
 
-scikit-learn's :func:`~sklearn.utils.estimator_checks.check_estimator` gives an estimator numbers, so on one that reads
-text it runs a dozen of its checks and skips the rest. :class:`NumbersAsText` turns the numbers into words, so that all
-of them run; :func:`check_text_estimator` adds what only text can get wrong. Both serve estimators of any package.
+scikit-learn's common checks give an estimator numbers, so on one that reads text a dozen of them run and the rest are
+skipped. Here numbers become words, so that all of them run, and checks of text follow. They serve estimators of any
+package.
 """
 
 from __future__ import annotations

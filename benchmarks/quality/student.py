@@ -232,7 +232,8 @@ def main():
             [size, labels, *values] for size, by_labels in found.items() for labels, values in by_labels.items()
         ]
         title = "Accuracy by own text and labels, mean of the tasks"
-        print_table(options, "crossover", title, table_of(of_sizes, *header[1:]), "")
+        note = "The labels are the same for any number of own texts."
+        print_table(options, "crossover", title, table_of(of_sizes, *header[1:]), note)
         if options.out is not None:
             save_figure(options.out / "crossover.png", draw(found))
 
