@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, dia_array
 
 from .._compiled.threads import Threads
 
@@ -20,6 +20,11 @@ _WIDTH = 64  # columns that are solved at once
 _N_PROBES = 128  # random vectors that estimate the diagonal of an inverse
 _MOST_STEPS, _TOLERANCE = 300, 1e-2  # of conjugate gradients; length of what is left of a target of length one
 _STEP = 10_000  # sentences at a time
+
+
+def diagonal(weights: np.ndarray) -> dia_array:
+    """Return a sparse array with these numbers on its diagonal; diags_array is younger than SciPy 1.11."""
+    return dia_array((weights[np.newaxis], 0), shape=(len(weights), len(weights)))
 
 
 class Features(NamedTuple):
@@ -39,7 +44,7 @@ class Features(NamedTuple):
 
     def of_sentences(self, counts: csr_array) -> tuple[csr_array, csr_array, np.ndarray]:
         """Return the features of sentences, each block by itself."""
-        return csr_array(counts @ diags_array(self.own)), csr_array(counts @ self.ngrams), counts @ self.given
+        return csr_array(counts @ diagonal(self.own)), csr_array(counts @ self.ngrams), counts @ self.given
 
     def squares(self, counts: csr_array) -> np.ndarray:
         """Return the squared length of each block of the features of sentences, (n_sentences, 3) float64."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -19,7 +19,7 @@ from .._base.pooled import PooledVectorizer
 from .._base.sharing import shallow_copy
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._training.ridge import Features, Solution, fit_ridge, slices_of
+from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .given import GivenVectors
 from .read import read_source
 from .sources import is_unfitted, unwrapped
@@ -152,14 +152,14 @@ def features_of(
     for rows in slices_of(len(corpus)):
         n_sentences += np.bincount((counts[rows] @ ngrams).indices, minlength=n_buckets)
     idf, weights = (_idf(n, len(corpus)) for n in (np.bincount(counts.indices, minlength=len(words)), n_sentences))
-    features = Features(idf * is_learned, ngrams @ diags_array(weights), given)
+    features = Features(idf * is_learned, ngrams @ diagonal(weights), given)
     squares = np.concatenate([features.squares(counts[rows]) for rows in slices_of(len(corpus))])
     means = squares.mean(axis=0)
     scales = np.where(means > 0, _PARTS / np.where(means > 0, means, 1), 0)
     own, of_ngrams, of_given = np.sqrt(scales).astype(np.float32)
     features = Features(own * features.own, features.ngrams * of_ngrams, of_given * features.given)
     lengths = np.sqrt(squares @ scales)
-    sentences = diags_array((1 / np.where(lengths > 0, lengths, 1)).astype(np.float32)) @ counts
+    sentences = diagonal((1 / np.where(lengths > 0, lengths, 1)).astype(np.float32)) @ counts
     return csr_array(sentences), WordFeatures(words, is_learned, features, of_ngrams * weights)
 
 
