@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from skembed._validation.paths import naming
 from skembed.evaluation._semantic import error_agreement
-from skembed.evaluation._sts import sts_comparison, sts_ranking
+from skembed.evaluation._sts import _read_models, bootstrap_means, interval, sts_comparison
 
 from .data import SEMANTIC_SETS, EvaluationData
 from .paper_tables import Figures, fill, overview
@@ -168,12 +168,8 @@ class Report:
             write_csv(self.out / "sts_wilcoxon.csv", rows)
         return [(row["method"], f"{row['year']}/{row['set']}") for row in rows if row["p"] < 0.0001]
 
-    def _ranking(self) -> list[dict[str, Any]]:
-        """Means over all sets with their intervals, the best first."""
-        return sts_ranking(self._similarities(), random_state=self.seed)
-
     def _intervals(self) -> list[list[str]]:
-        rows = self._ranking()
+        rows = sts_ranking(self._similarities(), random_state=self.seed)
         write_csv(self.out / "sts_intervals.csv", rows)
         header = ["method", "mean", "from", "to", "ahead of the next by", "from", "to"]
         columns = ("mean", "low", "high", "lead", "lead_low", "lead_high")
@@ -217,6 +213,21 @@ class Report:
         chosen = [method for method in dict.fromkeys(methods) if method in self.methods]
         found = {name: self._agreement(name, chosen) for name in SEMANTIC_SETS}
         return {name: result for name, result in found.items() if result is not None}
+
+
+def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
+    """Rows as from `sts_intervals`, best first, with the lead of each over the next and its interval."""
+    means, draws = bootstrap_means(_read_models(models), 2000, random_state)
+    ordered = sorted(models, key=lambda name: -means[name])
+    rows = []
+    for name, following in zip(ordered, [*ordered[1:], None]):
+        row = {"method": name, **interval(means[name], draws[name]), "next": following}
+        if following is None:
+            lead = dict.fromkeys(("mean", "low", "high"))
+        else:
+            lead = interval(means[name] - means[following], draws[name] - draws[following])
+        rows.append(row | {"lead": lead["mean"], "lead_low": lead["low"], "lead_high": lead["high"]})
+    return rows
 
 
 def agreement_section(agreements: Mapping[str, Any]) -> Section:

@@ -272,21 +272,6 @@ def sts_intervals(
     return rows
 
 
-def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
-    """Rows as from `sts_intervals`, best first, with the lead of each over the next and its interval."""
-    means, draws = bootstrap_means(_read_models(models), 2000, random_state)
-    ordered = sorted(models, key=lambda name: -means[name])
-    rows = []
-    for name, following in zip(ordered, [*ordered[1:], None]):
-        row = {"method": name, **interval(means[name], draws[name]), "next": following}
-        if following is None:
-            lead = dict.fromkeys(("mean", "low", "high"))
-        else:
-            lead = interval(means[name] - means[following], draws[name] - draws[following])
-        rows.append(row | {"lead": lead["mean"], "lead_low": lead["low"], "lead_high": lead["high"]})
-    return rows
-
-
 def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> dict[str, Any]:
     """A mean and the ends of the interval of its draws."""
     tail = (1 - confidence_level) / 2
