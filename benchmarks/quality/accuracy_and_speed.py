@@ -1,7 +1,9 @@
-"""What does a visitor gain, or give up, beside the vectorizer that is in use: accuracy over sentences a second.
+"""How accurate and how fast is TextVectorizer, compared with tf-idf and pretrained models?
 
-    python benchmarks/quality/door.py doc/_results/quality --data DATA    # measures door.inc, and draws it
-    python benchmarks/quality/door.py doc/_results/quality                # draws the door.inc that is there
+    python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA    # measures, and draws
+    python benchmarks/quality/accuracy_and_speed.py doc/_results/quality                # draws the table that is there
+
+The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows.
 
 Tasks, draws of the labels and models are those of `pretrained.py`, whose table has the accuracy of tf-idf and of what
 takes a model. Measured here: the other methods, and the CPU time of `transform` of each, from strings to rows, on the
@@ -29,6 +31,7 @@ from skembed import TextVectorizer
 from skembed.evaluation._standard import TfidfWithLSA
 
 N_LABELS, N_TRANSFORMER = 50, 64
+NAME = "accuracy_and_speed"  # of the table and of the figure
 
 
 def read_table(path):
@@ -49,7 +52,7 @@ def vectorizers(X, rows, seed):
 
 
 def measure(folder, data):
-    """Write door.inc: accuracy and sentences a second, by method."""
+    """Write the table: accuracy and sentences a second, by method."""
     models = load_models()
     found, seconds, counts = {}, {}, {}
 
@@ -90,9 +93,9 @@ def measure(folder, data):
     note = (
         f"Accuracy: mean of {len(TASKS)} tasks with {N_LABELS} labels per class. Speed: per CPU second, on one thread, "
         f"from strings to rows. {machine()}; {versions()}. To repeat it::\n\n"
-        "   python benchmarks/quality/door.py doc/_results/quality --data DATA\n"
+        "   python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA\n"
     )
-    (folder / "door.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    (folder / f"{NAME}.inc").write_text(f"{table}\n{note}", encoding="utf8")
     print(f"{table}\n{note}")
 
 
@@ -124,12 +127,13 @@ def draw(figure, rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder of pretrained.inc and door.inc")
+    parser.add_argument("folder", type=Path, help="folder of pretrained.inc and accuracy_and_speed.inc")
     parser.add_argument("--data", type=Path, help="folder with eval/: measure first")
     options = parser.parse_args()
     if options.data is not None:
         measure(options.folder, options.data)
-    save_figure(options.folder / "door.png", lambda figure: draw(figure, read_table(options.folder / "door.inc")[1:]))
+    rows = read_table(options.folder / f"{NAME}.inc")[1:]
+    save_figure(options.folder / f"{NAME}.png", lambda figure: draw(figure, rows))
 
 
 if __name__ == "__main__":
