@@ -16,6 +16,9 @@ PROBES = [
 # How far a row may be from that of the same text in another batch or on another device, as a part of its length. Half
 # precision and integers round by a few hundredths; dropout, or another model, moves rows by tenths.
 _TOLERANCE = 0.05
+# For a cache, whose rows stand in for those of the model: float32 differs by less from device to device, and another
+# epoch of training moves rows by more. A model in half precision counts as another one there.
+CACHE_TOLERANCE = 0.005
 
 
 class Identity(NamedTuple):
@@ -25,7 +28,7 @@ class Identity(NamedTuple):
     width: int
     probes: np.ndarray | None  # (n_probes, width) float32; None of rows that are looked up
 
-    def is_same(self, probes: np.ndarray) -> bool:
+    def is_same(self, probes: np.ndarray, tolerance: float = _TOLERANCE) -> bool:
         """Whether a model with these rows is this one."""
         if self.probes is None:
             return True
@@ -33,4 +36,4 @@ class Identity(NamedTuple):
             return False
         distances = np.linalg.norm(probes.astype(np.float64) - self.probes, axis=1)
         lengths = np.linalg.norm(self.probes.astype(np.float64), axis=1)
-        return bool((distances <= _TOLERANCE * lengths).all())
+        return bool((distances <= tolerance * lengths).all())

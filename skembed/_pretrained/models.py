@@ -65,7 +65,7 @@ def caller_of(model: Any) -> Callable[[list[str]], Any]:
         return opened(model).transform
     if isinstance(model, Mapping):
         return lambda texts: _looked_up(model, texts)
-    for method in _METHODS:
+    for method in () if hasattr(model, "iloc") else _METHODS:  # tables of pandas have a `transform` of their own
         if callable(found := getattr(model, method, None)):
             return found
     if callable(model):
@@ -109,6 +109,8 @@ def _looked_up(rows: Mapping[str, Any], texts: list[str]) -> np.ndarray:
             f"{brief(missing[0])}. Add their rows, or pass the model itself."
         )
     found = [np.asarray(rows[text]) for text in texts]
+    if not found[0].ndim:
+        raise ValueError(f"The precomputed row of {brief(texts[0])} is {brief(rows[texts[0]])}, expected numbers.")
     wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape or row.ndim != 1), None)
     if wrong is not None:
         raise ValueError(
@@ -130,7 +132,7 @@ def checked_rows(rows: Any, texts: list[str], width: int | None, name: str) -> n
     except ValueError:  # lists of several lengths
         found = np.empty(0, object)
     if found.dtype.kind not in "fiu":
-        raise TypeError(f"{what} must turn {len(texts)} texts into rows of numbers, got {brief(rows)}.")
+        raise TypeError(f"{what} must turn {len(texts)} texts into rows of numbers, got {brief(rows)} ({found.dtype}).")
     if found.ndim != 2 or len(found) != len(texts) or not found.shape[1]:
         raise ValueError(
             f"{what} has turned {len(texts)} texts into shape {found.shape}, expected ({len(texts)}, n_columns)."

@@ -63,6 +63,8 @@ def reopened(given: Any, path: str | None, entries: Any, probes: Any) -> Pretrai
         estimator.fit()
     except FileNotFoundError as error:
         raise MissingModelError(f"{error} If it was moved, pass its path: load(path, pretrained=...).") from None
+    except (TypeError, ValueError) as error:  # so that the folder is not called damaged
+        raise MissingModelError(f"The pretrained model cannot be used: {error}") from error
     identity = Identity(name, width, probes if len(probes) else None)
     found = estimator._identity
     if found.width != width or (found.probes is not None and not identity.is_same(found.probes)):

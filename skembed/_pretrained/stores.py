@@ -13,7 +13,7 @@ import numpy as np
 
 from .._validation.messages import warn_at_user
 from .._validation.paths import PathLike, user_path
-from .identity import Identity
+from .identity import CACHE_TOLERANCE, Identity
 
 FILE = "skembed-vectors.sqlite"
 _MOST_BYTES = 1 << 28  # that rows in memory take, of all models
@@ -63,7 +63,7 @@ class MemoryStore:
         assert identity.probes is not None
         kept = type(self)._models
         with self._lock:
-            same = (i for i, other in enumerate(kept) if other.is_same(identity.probes))
+            same = (i for i, other in enumerate(kept) if other.is_same(identity.probes, CACHE_TOLERANCE))
             self._model = next(same, len(kept))
             if self._model == len(kept):
                 kept.append(identity)
@@ -101,7 +101,10 @@ class FileStore:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
                 found |= dict(database.execute(query, (self._model, *part)).fetchall())
-            return {text: np.frombuffer(vector, np.float32) for text, vector in found.items()}
+            rows = {text: np.frombuffer(vector, np.float32) for text, vector in found.items()}
+            if any(row.shape != (self._identity.width,) or not np.isfinite(row).all() for row in rows.values()):
+                raise ValueError("it has rows that are none of the model")
+            return rows
 
         return {} if self._model is None else self._tried(read, {})
 
@@ -119,7 +122,7 @@ class FileStore:
             database.execute(table)
         database.execute("BEGIN IMMEDIATE")  # of two processes that bring a new model, one waits
         for number, kept in database.execute("SELECT id, probes FROM models WHERE width = ?", (width,)):
-            if self._identity.is_same(np.frombuffer(kept, np.float32).reshape(-1, width)):
+            if self._identity.is_same(np.frombuffer(kept, np.float32).reshape(-1, width), CACHE_TOLERANCE):
                 return int(number)
         values = name, width, probes.tobytes()
         added = database.execute("INSERT INTO models (name, width, probes) VALUES (?, ?, ?)", values)
@@ -131,7 +134,7 @@ class FileStore:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self._file, timeout=_WAIT)) as database, database:
                 return work(database)
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             self._model = None
             warn_at_user(
                 f"The cache {self._file} cannot be used: {error}. Texts are embedded anew. If it is damaged, delete it."

@@ -73,7 +73,8 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     *A model is known* by its rows of four fixed sentences, not by its name. `fit` asks for them, and so do the first
     `transform` of a process and each one of 100 new texts or more. If the rows have moved by more than a twentieth of
     their length, as in a model that was left in training mode or trained on, there is an error. The cache tells models
-    apart by the same rows.
+    apart by the same rows, within a two-hundredth of their length. What these sentences do not show, such as another
+    limit on the length of texts, is not noticed: choose another folder for it, or ``cache=None``.
 
     *The cache* in a folder is one SQLite file, which has digests of texts and their rows, no text. Several processes
     can use it at once. Delete it at any time.
@@ -198,7 +199,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         call = self.__dict__.get("_call")
         if call is None:
             call = self._call = caller_of(self.model)
-        return checked_rows(call(texts), texts, width, name_of(self.model))
+        return checked_rows(call(list(texts)), texts, width, name_of(self.model))  # a model may change its list
 
     def _found_identity(self) -> Identity:
         model, name = self.model, name_of(self.model)

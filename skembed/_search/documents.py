@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,8 @@ def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, 
     ValueError
         If there is only one string, or documents differ in the number of fields.
     """
+    if columns is not None and not columns:
+        raise ValueError("columns is empty. Name the columns to search.")
     if isinstance(documents, SentenceCorpus):
         return _checked(Texts(_texts_of_corpus(documents), 1), n_fields)
     if columns is not None and (table := _table_of(documents)) is not None:
@@ -98,6 +101,8 @@ def _texts_of_corpus(corpus: SentenceCorpus) -> list[str]:
 def _read_rows(rows: Any, missing: str, n_fields: int | None) -> Texts:
     texts: list[str] = []
     for row, item in enumerate(rows):
+        if isinstance(item, Mapping):
+            raise TypeError(f"Document {row} is a {type(item).__name__}. Pass a tuple of its texts, or all as a table.")
         fields = item if isinstance(item, (tuple, list)) else (item,)
         if n_fields is None:
             n_fields = len(fields)
@@ -116,7 +121,13 @@ def _read_rows(rows: Any, missing: str, n_fields: int | None) -> Texts:
 def _filled(text: Any, row: int, missing: str) -> str:
     if missing == "empty" and is_missing(text):
         return ""
-    raise wrong_row(row, text)
+    raise _wrong_text(row, text)
+
+
+def _wrong_text(row: int, text: Any) -> TypeError:
+    if isinstance(text, (list, tuple, np.ndarray)):
+        return TypeError(f"Row {row} has {brief(text, 60)}, not a string. Join its words to one string.")
+    return wrong_row(row, text)
 
 
 def _checked(texts: Texts, n_fields: int | None) -> Texts:
@@ -130,11 +141,12 @@ def read_queries(queries: Any) -> list[str]:
     found = list(iter_sentences(queries, name="queries", items="queries"))
     for row, text in enumerate(found):
         if not isinstance(text, str):
-            raise TypeError(f"queries: {wrong_row(row, text)}")
+            raise TypeError(f"queries: {_wrong_text(row, text)}")
     return found
 
 
 _TITLE = 3.0  # weight of the first of several fields
+_SMALLEST, _LARGEST = 1e-12, 1e12  # of the largest weight: float32 holds the scores
 
 
 def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int) -> NDArray[np.float64]:
@@ -146,8 +158,11 @@ def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int)
             raise ValueError(f"field_weights has the names {brief(list(given))}, columns are {brief(columns)}.")
         given = [given[column] for column in columns]
     weights = np.asarray(given, np.float64)
-    if weights.shape != (n_fields,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(f"field_weights must be {n_fields} numbers of at least 0, one a field, got {brief(given)}.")
+    if weights.shape != (n_fields,) or not (weights >= 0).all() or not _SMALLEST <= weights.max() <= _LARGEST:
+        raise ValueError(
+            f"field_weights must be {n_fields} numbers of at least 0, one a field, and the largest from {_SMALLEST:g} "
+            f"to {_LARGEST:g}, got {brief(given)}."
+        )
     return weights
 
 
@@ -157,15 +172,19 @@ def pairs_of_queries(queries: Any, relevant: Any, texts: Texts) -> list[tuple[st
         return []
     if queries is None or relevant is None:
         raise ValueError("Pass queries and relevant together.")
-    asked, rows_of = read_queries(queries), list(relevant)
+    asked = read_queries(queries)
+    if isinstance(relevant, (str, Mapping)) or not hasattr(relevant, "__iter__"):
+        raise TypeError(f"relevant must be a list of the rows of each query, got {brief(relevant)}.")
+    rows_of = list(relevant)
     if len(asked) != len(rows_of):
         raise ValueError(f"There are {len(asked)} queries, but relevant has {len(rows_of)} entries.")
     documents, pairs = texts.rows(), []
     for number, (query, rows) in enumerate(zip(asked, rows_of)):
-        for row in np.atleast_1d(np.asarray(rows)).tolist():
-            if not isinstance(row, int) or not 0 <= row < len(documents):
+        for row in np.atleast_1d(np.asarray(rows, dtype=object)).tolist():
+            if isinstance(row, bool) or not isinstance(row, Integral) or not 0 <= int(row) < len(documents):
                 raise ValueError(
-                    f"Query {number} has the relevant row {row!r}, but there are {len(documents)} documents."
+                    f"Query {number} has the relevant row {brief(row)}, expected an integer from 0 to "
+                    f"{len(documents) - 1}: a document that `fit` gets."
                 )
             pairs.append((query, " ".join(documents[row])))
     return pairs

@@ -49,6 +49,7 @@ class IndexInspection:
     _fitted: Fitted
     vector_weight: Any
     pretrained_weight: Any
+    _parameter_constraints: dict[str, Any]
 
     @property
     def has_vectors_(self) -> bool:
@@ -128,6 +129,8 @@ class IndexInspection:
         """
         state, reader, *_ = self._checked()
         check_values({"n_words": [integers(1)]}, {"n_words": n_words}, "snippet")
+        if not isinstance(marks, (tuple, list)) or len(marks) != 2 or not all(isinstance(mark, str) for mark in marks):
+            raise ValueError(f"marks must be two strings, to put before and after a word, got {brief(marks)}.")
         if state.text is None:
             raise ValueError("The index has no text. Set keep_text=True before fit.")
         (chosen,) = checked_rows([row], state)
@@ -219,10 +222,11 @@ class IndexInspection:
 
     def _weights(self) -> Weights:
         usual = WEIGHT if self._checked().model is None else WEIGHT_BESIDE_PRETRAINED
-        given = self.vector_weight, self.pretrained_weight
-        return Weights(
-            *(auto if weight == "auto" else float(weight) for auto, weight in zip((usual, PRETRAINED_WEIGHT), given))
-        )
+        given = {"vector_weight": self.vector_weight, "pretrained_weight": self.pretrained_weight}
+        if any(weight != "auto" for weight in given.values()):  # may have changed since the fit
+            check_values(self._parameter_constraints, given, type(self).__name__)
+        autos = usual, PRETRAINED_WEIGHT
+        return Weights(*(auto if weight == "auto" else float(weight) for auto, weight in zip(autos, given.values())))
 
     def _plain(self, queries: list[str], reader: TermReader) -> list[Query]:
         return [read_query(text, reader, operators=False) for text in queries]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,8 @@ from .terms import TermReader
 
 _OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
+_LARGEST = 1e12  # of a weight: float32 holds the scores
+_CHANGING = RLock()  # of any index: two changes at once would lose one
 
 
 class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
@@ -122,15 +125,15 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [integers(1), None],
-        "k1": [Interval(Real, 0, None, closed="left")],
+        "k1": [Interval(Real, 0, _LARGEST, closed="both")],
         "b": [Interval(Real, 0, 1, closed="both")],
         "stemmer": [str, callable, None],
         "stop_words": [StrOptions({"auto", "english"}), WORDS, None],
         "columns": ["array-like", None],
         "field_weights": ["array-like", dict, None],
-        "vector_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "vector_weight": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"auto"})],
         "pretrained": "no_validation",  # `fit` says what it may be
-        "pretrained_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "pretrained_weight": [Interval(Real, 0, _LARGEST, closed="both"), StrOptions({"auto"})],
         "keep_text": ["boolean"],
         "missing": [StrOptions({"error", "empty"})],
         "n_jobs": [Integral, None],
@@ -200,7 +203,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         TypeError
             If a document is no string; names the row.
         ValueError
-            If there are no documents or no words, documents differ in their fields, or a parameter is invalid.
+            If there are no documents or no words, documents differ in their fields, a parameter is invalid, or an entry
+            of `relevant` is no row of `documents`.
         """
         check_n_jobs(self.n_jobs)
         random_state = check_random_state(self.random_state)
@@ -285,20 +289,27 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
             If a document is no string; names the row.
         ValueError
             If the fields are others than in `fit`.
+        RuntimeError
+            If another thread has fitted the index again meanwhile; then none is added.
 
         Warns
         -----
         UserWarning
             If more than half of the documents came after `fit`.
         """
-        state, reader, tokenizer, model = self._checked()
+        before = self._checked()
         columns = None if self.columns is None else list(self.columns)
-        texts = read_documents(documents, columns, self.missing, state.scoring.n_fields)
+        texts = read_documents(documents, columns, self.missing, before.state.scoring.n_fields)
         if not texts.n_documents:
             return self
-        vectors = pretrained_rows(model, texts.joined())
-        state = with_documents(state, reader.encode(texts.texts, self.n_jobs), texts.texts, vectors)
-        self._fitted = Fitted(state, reader, tokenizer, model)
+        vectors = pretrained_rows(before.model, texts.joined())
+        encoded = before.reader.encode(texts.texts, self.n_jobs)
+        with _CHANGING:
+            fitted = self._checked()
+            if fitted.reader is not before.reader:
+                raise RuntimeError("The index was fitted again while documents were added. Add them to the new one.")
+            state = with_documents(fitted.state, encoded, texts.texts, vectors)
+            self._fitted = fitted._replace(state=state)
         n_new = np.count_nonzero(state.is_alive[state.n_fitted :])
         if len(state.word_vectors) and n_new > _MANY_NEW * state.n_alive:
             warn_at_user(
@@ -327,8 +338,9 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         ValueError
             If there is no such document, it was removed before, or stands twice in `rows`; then none is removed.
         """
-        fitted = self._checked()
-        chosen = checked_rows(rows, fitted.state)
-        if len(chosen):
-            self._fitted = fitted._replace(state=without_rows(fitted.state, chosen))
+        with _CHANGING:
+            fitted = self._checked()
+            chosen = checked_rows(rows, fitted.state)
+            if len(chosen):
+                self._fitted = fitted._replace(state=without_rows(fitted.state, chosen))
         return self

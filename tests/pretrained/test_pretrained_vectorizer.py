@@ -156,6 +156,7 @@ def test_what_scikit_learn_asks():
         (lambda texts: [[1], [1, 2], [1], [1]], TypeError, "into rows of numbers"),
         (lambda texts: ["a"] * len(texts), TypeError, "into rows of numbers"),
         (lambda texts: rows_of(texts) > 0, TypeError, "into rows of numbers"),
+        (lambda texts: rows_of(texts).astype(complex), TypeError, r"into rows of numbers, got .*\(complex128\)"),
         (lambda texts: None, TypeError, "into rows of numbers, got None"),
         (lambda texts: csr_array(rows_of(texts)), TypeError, "sparse rows. Make them dense"),
         (TfidfVectorizer(), NotFittedError, "not fitted"),
@@ -176,6 +177,15 @@ def test_rows_that_are_missing_or_differ_are_refused():
         emb.transform(["a dog"])
     with pytest.raises(ValueError, match="differ in shape"):
         emb.transform(["two"])
+    with pytest.raises(ValueError, match="row of 'a cat' is None, expected numbers"):
+        PretrainedVectorizer({"a cat": None}).fit()
+
+
+def test_a_table_of_pandas_is_no_model():
+    pandas = pytest.importorskip("pandas")
+    for table in (pandas.DataFrame({"a cat": [1.0]}), pandas.Series([1.0], ["a cat"])):
+        with pytest.raises(TypeError, match="must be the path of a model"):
+            PretrainedVectorizer(table).fit()
 
 
 def test_a_function_that_only_looks_up_is_told_how_to_pass_rows():
@@ -192,6 +202,17 @@ def test_texts_are_checked():
     with pytest.raises(ValueError, match="one str"):
         emb.transform("a cat")
     np.testing.assert_array_equal(emb.set_params(missing="empty").transform(["a", None]), rows_of(["a", ""]))
+
+
+def test_a_model_may_change_the_list_that_it_gets():
+    def with_prefix(texts):
+        texts[:] = [f"query: {text}" for text in texts]
+        return rows_of(texts)
+
+    texts, probes = [str(number) for number in range(100)], list(PROBES)  # so many that the model is asked again
+    rows = PretrainedVectorizer(with_prefix, cache=None).fit().transform(texts)
+    np.testing.assert_array_equal(rows, rows_of([f"query: {text}" for text in texts]))
+    assert probes == PROBES
 
 
 # --- The same model ---------------------------------------------------------------------------------------------------
@@ -306,6 +327,25 @@ def test_processes_share_a_file(tmp_path):
         assert database.execute("SELECT COUNT(*) FROM models").fetchone() == (1,)
         assert database.execute("SELECT COUNT(*) FROM vectors").fetchone() == (600,)
     database.close()
+
+
+@pytest.mark.parametrize("vector", ["NULL", "'text'", "x'00'", "zeroblob(8)", "x'0000C07F0000C07F0000C07F'"])
+def test_damaged_rows_in_a_file_are_not_used(vector, tmp_path):
+    PretrainedVectorizer(rows_of, cache=tmp_path).fit_transform(X)
+    with sqlite3.connect(tmp_path / stores.FILE) as database:
+        database.execute(f"UPDATE vectors SET vector = {vector}")
+    database.close()
+    emb = PretrainedVectorizer(rows_of, cache=tmp_path).fit()
+    with pytest.warns(UserWarning, match="cannot be used: .* Texts are embedded anew"):
+        np.testing.assert_array_equal(emb.transform(X), rows_of(X))
+
+
+@pytest.mark.parametrize("of_file", [False, True])
+def test_a_cache_tells_a_model_from_its_next_epoch(of_file, tmp_path):
+    cache = tmp_path if of_file else "memory"
+    for factor in (1.0, 1.02, 1.0):
+        found = PretrainedVectorizer(Model(factor), cache=cache).fit_transform(X)
+        np.testing.assert_allclose(found, factor * rows_of(X), rtol=1e-6)
 
 
 @pytest.mark.parametrize("content", [b"no database" * 100, None])

@@ -73,6 +73,8 @@ def test_an_object_is_passed_again(kind, tmp_path):
     assert back.pretrained is given and kind.answers(back) == kind.answers(model)
     with pytest.raises(ValueError, match="gives other rows than that of the fit"):
         kind.load(tmp_path / "model", pretrained=Model(factor=2))
+    with pytest.raises(ValueError, match=r"^The pretrained model cannot be used: .* is the class Model\. Pass an inst"):
+        kind.load(tmp_path / "model", pretrained=Model)
     with pytest.raises(ValueError, match="rows of 8 numbers, and those were of 3"):
         own = CBOSVectorizer(8, random_state=0).fit(S)
         kind.load(tmp_path / "model", pretrained=own)

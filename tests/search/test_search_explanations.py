@@ -52,6 +52,9 @@ def test_snippets():
     assert index.snippet("engine x-200", 0, n_words=4) == "... the **x-200** **engine** of ..."
     assert index.snippet("engines c++", 0, n_words=2, marks=("<b>", "</b>")) == "... <b>C++,</b> <b>engines</b>! ..."
     assert index.snippet("unheard", 0, n_words=3) == "Trains word word ..."
+    for marks in ("*", ("<b>",), (1, 2), None):
+        with pytest.raises(ValueError, match="marks must be two strings"):
+            index.snippet("short", 1, marks=marks)
     with pytest.raises(ValueError, match="keep_text"):
         SearchIndex(n_components=None).fit(["a"]).snippet("a", 0)
 
