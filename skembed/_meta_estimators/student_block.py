@@ -65,8 +65,8 @@ def fit_student(
     if n_teacher is not None and len(distinct) > n_teacher:
         chosen = np.random.default_rng(seed).choice(len(distinct), n_teacher, replace=False)
         distinct = [distinct[row] for row in np.sort(chosen)]
-    targets = supplier.transform(distinct) if distinct else np.zeros((0, 2), np.float32)
-    has_row = np.asarray(targets.any(axis=1))
+    targets = np.asarray(supplier.transform(distinct))
+    has_row = targets.any(axis=1)
     learned = [text for text, has in zip(distinct, has_row) if has]
     if len(learned) < _LEAST:
         raise ValueError(f"The teacher has rows of {len(learned)} texts of X and corpus. Pass {_LEAST} texts or more.")
@@ -79,7 +79,7 @@ def fit_student(
         transformer = StudentBeside(student, pretrained, weights)
     row_of = dict(zip(learned, left_out))
     texts = own[len(own) - n_texts :]
-    rows = transformer.transform(texts).copy()
+    rows = np.array(transformer.transform(texts))
     for row, text in enumerate(texts):
         if text in row_of:
             rows[row] = row_of[text]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
@@ -153,6 +154,13 @@ def test_the_map_is_saved(tmp_path):
     skembed.save(model, tmp_path / "broken")
     with pytest.raises(ValueError, match="student.map is"):
         skembed.load(tmp_path / "broken", pretrained=lengths)
+
+
+def test_a_data_frame_as_the_output_of_all_transformers_changes_no_row():
+    rows = make(Teacher(), n_components=4).fit_transform(X, Y)
+    with config_context(transform_output="pandas"):
+        frame = make(Teacher(), n_components=4).fit_transform(X, Y)
+    np.testing.assert_array_equal(frame.to_numpy(), rows)
 
 
 def test_bad_input():
