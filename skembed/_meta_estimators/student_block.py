@@ -66,7 +66,7 @@ def fit_student(
         chosen = np.random.default_rng(seed).choice(len(distinct), n_teacher, replace=False)
         distinct = [distinct[row] for row in np.sort(chosen)]
     targets = np.asarray(supplier.transform(distinct))
-    has_row = targets.any(axis=1)
+    has_row = np.asarray(targets.any(axis=1))
     learned = [text for text, has in zip(distinct, has_row) if has]
     if len(learned) < _LEAST:
         raise ValueError(f"The teacher has rows of {len(learned)} texts of X and corpus. Pass {_LEAST} texts or more.")
