@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._methods.student import StudentVectorizer
-from .._pretrained.parameter import as_vectorizer
+from .._pretrained.parameter import PRETRAINED, as_vectorizer
 from .._training.ridge import ALPHAS
 from .given_blocks import GivenBlock, unit_rows
 
@@ -40,8 +40,23 @@ class StudentBeside:
 
     def transform(self, texts: list[str]) -> np.ndarray:
         """Return a row for each text, of any length."""
-        both = np.hstack([self.student.transform(texts), self.pretrained.rows(texts)])
-        return np.asarray(both @ self.weights)
+        return self.transform_beside(texts, self.pretrained.rows(texts))
+
+    def transform_beside(self, texts: list[str], of_pretrained: np.ndarray) -> np.ndarray:
+        """Return the same, from the rows of the pretrained model."""
+        return np.asarray(np.hstack([self.student.transform(texts), of_pretrained]) @ self.weights)
+
+
+def rows_of(given: dict[str, GivenBlock], texts: list[str]) -> dict[str, Any]:
+    """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it."""
+    rows: dict[str, Any] = {}
+    for name, block in given.items():
+        student = block.transformer
+        if texts and isinstance(student, StudentBeside):
+            rows[name] = unit_rows(name, student.transform_beside(texts, rows[PRETRAINED]), len(texts))
+        else:
+            rows[name] = block.rows(texts)
+    return rows
 
 
 def fit_student(

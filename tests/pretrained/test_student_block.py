@@ -156,6 +156,18 @@ def test_the_map_is_saved(tmp_path):
         skembed.load(tmp_path / "broken", pretrained=lengths)
 
 
+def test_a_pretrained_model_beside_the_student_embeds_a_text_once():
+    beside = Teacher()
+    model = make(Teacher(), pretrained=PretrainedVectorizer(beside, cache=None)).fit(X, Y)
+    beside.asked.clear()
+    rows = model.transform(["cat rain", "snow"])
+    assert sorted(beside.asked) == ["cat rain", "snow"]
+    weight = model.block_weights_["student"] ** 0.5
+    columns = [row for row, name in enumerate(model.get_feature_names_out()) if name.startswith("student__")]
+    student = model._given["student"].rows(["cat rain", "snow"])
+    np.testing.assert_array_equal(rows[:, columns].toarray(), student * np.float32(weight))
+
+
 def test_a_data_frame_as_the_output_of_all_transformers_changes_no_row():
     rows = make(Teacher(), n_components=4).fit_transform(X, Y)
     with config_context(transform_output="pandas"):
