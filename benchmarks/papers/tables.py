@@ -72,7 +72,7 @@ def published_results(table: str | None = None) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> from skembed.evaluation import published_results
+    >>> from benchmarks.papers.tables import published_results
     >>> [row["value"] for row in published_results("semantic") if row["method"] == "BOW"]
     [98.37, 65.23]
     """

@@ -19,18 +19,18 @@ from pathlib import Path
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-import numpy as np
 from measuring import ONE_THREAD, arguments
 
 os.environ |= ONE_THREAD
 
+import numpy as np
 from reporting import print_table
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
-from text_vectorizer import read_task
+from text_vectorizer import drawn, read_task
 
 from skembed import PretrainedVectorizer, TextVectorizer
 
@@ -55,8 +55,7 @@ def load_models():
 def draws(y, n_labels):
     """Rows that have a label, by seed."""
     for seed in SEEDS if n_labels else [0]:
-        order = np.random.default_rng(seed).permutation(len(y))
-        yield seed, np.sort(np.concatenate([order[y[order] == label][:n_labels] for label in np.unique(y)]))
+        yield seed, drawn(y, n_labels, seed)
 
 
 def cells(task, models):

@@ -13,13 +13,13 @@ so they are learned once; the weights are found anew in each draw.
 ROWS is a folder with MODEL/TASK.npz, arrays "texts" and "rows", for models that are not installed.
 """
 
-import os
 import sys
 import warnings
 from pathlib import Path
 
+from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, load_models  # isort: skip, it pins the threads
+
 import numpy as np
-from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, load_models
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -35,10 +35,7 @@ from skembed._pretrained.parameter import PRETRAINED
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import ONE_THREAD, arguments
-
-os.environ |= ONE_THREAD
-
+from measuring import arguments
 from reporting import print_table, save_figure
 
 TRANSFORMER, STATIC = "MiniLM", "wordllama"
@@ -62,20 +59,22 @@ DRAWN = {  # in the figure: colour, and whether the transformer is needed
 }
 
 
+def stored_rows(folder, name, task):
+    """Text -> row of a model."""
+    stored = np.load(folder / name.lower() / f"{task}.npz", allow_pickle=True)
+    return dict(zip(stored["texts"].tolist(), stored["rows"]))
+
+
 def models_of(task, options):
     """Name -> block of a model."""
     if options.rows is None:
         models = load_models()
     else:
-        models = {}
-        for name in (TRANSFORMER, STATIC):
-            stored = np.load(options.rows / name.lower() / f"{task}.npz", allow_pickle=True)
-            models[name] = dict(zip(stored["texts"].tolist(), stored["rows"]))
+        models = {name: stored_rows(options.rows, name, task) for name in (TRANSFORMER, STATIC)}
     blocks = {}
     for name, model in models.items():
         fitted = PretrainedVectorizer(model, cache=options.cache, verbose=1).fit()
-        text = next(iter(model)) if isinstance(model, dict) else "the"
-        blocks[name] = GivenBlock(PRETRAINED, fitted, fitted.transform([text]).shape[1])
+        blocks[name] = GivenBlock(PRETRAINED, fitted, fitted.n_features_out_)
     return blocks
 
 

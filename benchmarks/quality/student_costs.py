@@ -7,22 +7,18 @@ are those of the files that are loaded where the model serves; ROWS has the rows
 transformer embeds 100 texts.
 """
 
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from pretrained import MOST_TEST, MOST_TRAINING, load_models
-from text_vectorizer import read_task
+from pretrained import MOST_TEST, MOST_TRAINING, load_models, read_task  # it pins the threads
+from student import TRANSFORMER, stored_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import ONE_THREAD, arguments
-
-os.environ |= ONE_THREAD
-
 import numpy as np
+from measuring import arguments
 from reporting import print_table
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -65,8 +61,7 @@ def main():
     torch.set_num_threads(1)
     own, y, new, _ = read_task(options.data / "eval", TASK, MOST_TRAINING, MOST_TEST)
     own, new = list(own), list(new)
-    stored = np.load(options.rows / "minilm" / f"{TASK}.npz", allow_pickle=True)
-    row_of = dict(zip(stored["texts"].tolist(), stored["rows"]))
+    row_of = stored_rows(options.rows, TRANSFORMER, TASK)
     models = load_models()
     emb = TextVectorizer(random_state=0).fit(own, y)
     student = StudentVectorizer(random_state=0).fit(own, np.stack([row_of[text] for text in own]))

@@ -19,6 +19,7 @@ __all__ = [
     "scikit_learn",
     "sharded",
     "sharing",
+    "showing",
     "state",
     "text",
     "trained",

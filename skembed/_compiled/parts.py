@@ -46,13 +46,14 @@ class _PartCompiler(compiler.Compiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.flags.no_compile = True
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        self._part = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state["library"] = self._part
         return super().define_pipelines()
 
     def compile_extra(self, func: Any) -> Any:
         # numba asks for a built-in function that is this one alone, by which it finds the code for a caller.
         result = super().compile_extra(func)._replace(entry_point=[].pop)
-        self.state.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        self.state.targetctx.insert_user_function(result.entry_point, result.fndesc, [self._part])
         return result
 
 
@@ -60,8 +61,9 @@ class _KernelCompiler(compiler.Compiler):
     def define_pipelines(self) -> Any:
         if _IS_KNOWN:
             state = self.state
-            state.library = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
-            state.library.enable_object_caching()
+            kernel = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
+            kernel.enable_object_caching()
+            state["library"] = kernel
         return super().define_pipelines()
 
     def compile_extra(self, func: Any) -> Any:

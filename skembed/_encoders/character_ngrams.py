@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
+from .._compiled.buffers import read_only_view
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import add_scaled
 from .._text.batches import encode_words
@@ -44,8 +45,7 @@ def average(
     has_own_row : bool
         Whether `out` has the words' own vectors.
     """
-    ngrams, text, ptr = ngrams.view(), text.view(), ptr.view()
-    ngrams.flags.writeable = text.flags.writeable = ptr.flags.writeable = False  # so that numba compiles once
+    ngrams, text, ptr = map(read_only_view, (ngrams, text, ptr))  # so that numba compiles once
     if not has_own_row:
         out[:] = 0
     found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
@@ -54,9 +54,7 @@ def average(
 
 def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], ngrams: np.ndarray) -> np.ndarray:
     """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32."""
-    text, ptr = encode_words(words)
-    ngrams, text, ptr = ngrams.view(), text.view(), ptr.view()
-    ngrams.flags.writeable = text.flags.writeable = ptr.flags.writeable = False  # as in `average`
+    ngrams, text, ptr = map(read_only_view, (ngrams, *encode_words(words)))  # as in `average`
     out = np.zeros((len(words), ngrams.shape[1]), np.float32)
     found = np.empty(_most(np.diff(ptr).max(initial=0), lengths), np.int32)
     _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(_NO_MEAN), found, out)

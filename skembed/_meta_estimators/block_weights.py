@@ -102,11 +102,19 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
             losses.append((means + (centred - residuals) * scales).argmax(axis=1) != class_of_row)
         else:
             losses.append((residuals**2).sum(axis=1))
+    rule = min(1.0, _FULL * columns.shape[1] / len(columns))
+    return _weights(rows, sparse, nearest_good(_DENSE, losses, rule))
+
+
+def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float) -> float:
+    """The choice nearest to the usual one, of those worse than the best by less than a standard error.
+
+    `losses` are those of the rows, for each choice.
+    """
     excess = np.array(losses, dtype=np.float64)
     excess -= excess[excess.mean(axis=1).argmin()]
-    is_good = excess.mean(axis=1) <= excess.std(axis=1) / len(columns) ** 0.5
-    rule = min(1.0, _FULL * columns.shape[1] / len(columns))
-    return _weights(rows, sparse, _DENSE[np.where(is_good, np.abs(np.log(_DENSE / rule)), np.inf).argmin()])
+    is_good = excess.mean(axis=1) <= excess.std(axis=1) / excess.shape[1] ** 0.5
+    return float(choices[np.where(is_good, np.abs(np.log(choices / usual)), np.inf).argmin()])
 
 
 def left_out_residuals(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .block_weights import ALPHA, kernel_of, left_out_residuals, tell_apart
+from .block_weights import ALPHA, kernel_of, left_out_residuals, nearest_good, tell_apart
 
 _RATIOS = 2.0 ** np.arange(-5, 5)  # of its weight to that of all others together
 # What is best from few labels to many, on development tasks and for a transformer as for static vectors
@@ -39,8 +39,4 @@ def _ratio_of(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarr
     for ratio in _RATIOS:
         kernel = (others + ratio * of_models) / (1 + ratio) + 1 + ALPHA * np.eye(len(centred))
         losses.append((left_out_residuals(kernel, centred) ** 2).sum(axis=1))
-    excess = np.array(losses)
-    excess -= excess[excess.mean(axis=1).argmin()]
-    is_good = excess.mean(axis=1) <= excess.std(axis=1) / len(centred) ** 0.5
-    distances = np.where(is_good, np.abs(np.log(_RATIOS / _USUAL)), np.inf)
-    return float(_RATIOS[distances.argmin()])
+    return nearest_good(_RATIOS, losses, _USUAL)

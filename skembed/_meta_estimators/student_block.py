@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._methods.student import StudentVectorizer
-from .._pretrained.parameter import as_vectorizer
+from .._pretrained.parameter import PRETRAINED, as_vectorizer
 from .._training.ridge import ALPHAS
 from .given_blocks import GivenBlock, unit_rows
 
@@ -40,8 +40,23 @@ class StudentBeside:
 
     def transform(self, texts: list[str]) -> np.ndarray:
         """Return a row for each text, of any length."""
-        both = np.hstack([self.student.transform(texts), self.pretrained.rows(texts)])
-        return np.asarray(both @ self.weights)
+        return self.transform_beside(texts, self.pretrained.rows(texts))
+
+    def transform_beside(self, texts: list[str], of_pretrained: np.ndarray) -> np.ndarray:
+        """Return the same, from the rows of the pretrained model."""
+        return np.asarray(np.hstack([self.student.transform(texts), of_pretrained]) @ self.weights)
+
+
+def rows_of(given: dict[str, GivenBlock], texts: list[str]) -> dict[str, Any]:
+    """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it."""
+    rows: dict[str, Any] = {}
+    for name, block in given.items():
+        student = block.transformer
+        if texts and isinstance(student, StudentBeside):
+            rows[name] = unit_rows(name, student.transform_beside(texts, rows[PRETRAINED]), len(texts))
+        else:
+            rows[name] = block.rows(texts)
+    return rows
 
 
 def fit_student(
@@ -65,7 +80,7 @@ def fit_student(
     if n_teacher is not None and len(distinct) > n_teacher:
         chosen = np.random.default_rng(seed).choice(len(distinct), n_teacher, replace=False)
         distinct = [distinct[row] for row in np.sort(chosen)]
-    targets = supplier.transform(distinct) if distinct else np.zeros((0, 2), np.float32)
+    targets = np.asarray(supplier.transform(distinct))
     has_row = np.asarray(targets.any(axis=1))
     learned = [text for text, has in zip(distinct, has_row) if has]
     if len(learned) < _LEAST:
@@ -79,7 +94,7 @@ def fit_student(
         transformer = StudentBeside(student, pretrained, weights)
     row_of = dict(zip(learned, left_out))
     texts = own[len(own) - n_texts :]
-    rows = transformer.transform(texts).copy()
+    rows = np.array(transformer.transform(texts))
     for row, text in enumerate(texts):
         if text in row_of:
             rows[row] = row_of[text]

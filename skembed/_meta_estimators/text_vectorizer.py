@@ -33,7 +33,7 @@ from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, 
 from .model_weights import with_models
 from .projections import fit_projection
 from .related_text import warn_of_unrelated
-from .student_block import STUDENT, fit_student
+from .student_block import STUDENT, fit_student, rows_of
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, neighbours_of
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
@@ -366,8 +366,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
 
     def _own_rows(self, texts: list[str]) -> csr_array:
         """The blocks side by side, each with the square root of its weight."""
-        rows = self._built_in.rows(texts) | {name: block.rows(texts) for name, block in self._given.items()}
-        return side_by_side(rows, self.block_weights_)
+        return side_by_side(self._built_in.rows(texts) | rows_of(self._given, texts), self.block_weights_)
 
     def _output(self, rows: csr_array) -> csr_matrix | csr_array | NDArray[np.float32]:
         if self._projection is None:

@@ -15,7 +15,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .._word_vectors.spelled_words import SpelledWords, features_of, unit, with_given
+from .._word_vectors.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 
 _LEAST = 10  # sentences with another one beside them
 
@@ -210,7 +210,7 @@ class AdaptedVectorizer(SpelledWords):
         model._take(corpus, found.words, vectors)
         model.ngram_vectors_ = found.ngram_vectors * scale
         model.alpha_, model.score_ = found.solution.alpha, found.solution.score
-        if model.score_ <= 0 and len(chosen) >= 100:
+        if model.score_ <= 0 and len(chosen) >= LEAST_FOR_WARNING:
             warn_at_user(
                 "What stands around a sentence has nothing to do with it, so nothing is learned. Is the text in "
                 "reading order? Pass its documents as groups, or classes as y."

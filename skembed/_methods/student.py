@@ -17,9 +17,7 @@ from .._training.ridge import slices_of
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
-from .._word_vectors.spelled_words import SpelledWords, features_of, unit, with_given
-
-_LEAST_FOR_WARNING = 100  # sentences
+from .._word_vectors.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 
 
 class StudentVectorizer(SpelledWords):
@@ -289,7 +287,7 @@ class StudentVectorizer(SpelledWords):
         model.ngram_vectors_ = found.ngram_vectors
         model.target_mean_, model.components_ = mean, components
         _, left_out, model.alpha_, model.score_ = found.solution
-        if model.score_ <= 0 and len(corpus) >= _LEAST_FOR_WARNING:
+        if model.score_ <= 0 and len(corpus) >= LEAST_FOR_WARNING:
             warn_at_user(
                 f"{type(self).__name__} has learned nothing: for a sentence that is left out, the mean of the vectors "
                 "is as good a prediction. Are the rows of y in the order of the sentences? Else pass more sentences."

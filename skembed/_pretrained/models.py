@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from .._base.showing import Summary
 from .._validation.messages import brief
 from .._validation.paths import user_path
 
@@ -18,7 +19,7 @@ ACCEPTED = (
     "text to row"
 )
 _METHODS = ("encode", "transform")
-_OF_ROWS = ("model", "pretrained")  # parameters
+_OF_ROWS = ("model", "pretrained", "teacher")  # parameters
 
 
 class ShortReprMixin:
@@ -26,22 +27,15 @@ class ShortReprMixin:
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        rows = {name: value for name, value in params.items() if isinstance(value, Mapping) and name in _OF_ROWS}
-        if not rows:
+        given = {name: params[name] for name in _OF_ROWS if name in params}
+        shown = {
+            name: Summary(f"<rows of {len(value):,} texts>" if isinstance(value, Mapping) else repr(value))
+            for name, value in given.items()
+            if isinstance(value, (Mapping, ShortReprMixin))
+        }
+        if not shown:
             return str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
-        return repr(
-            type(self)(**params | {name: _Text(f"<rows of {len(value):,} texts>") for name, value in rows.items()})
-        )
-
-
-class _Text:
-    """Something that is shown as a text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
+        return repr(type(self)(**params | shown))
 
 
 def is_path(model: Any) -> bool:

@@ -68,11 +68,9 @@ def reopened(given: Any, path: str | None, entries: Any, probes: Any) -> Pretrai
     identity = Identity(name, width, probes if len(probes) else None)
     found = estimator._identity
     if found.width != width or (found.probes is not None and not identity.is_same(found.probes)):
+        widths = "" if found.width == width else f": rows of {found.width} numbers, and those were of {width}"
         raise MissingModelError(
-            f"The pretrained model {name_of(estimator.model)} gives other rows than that of the fit, {name}: rows of "
-            f"{found.width} numbers, and those were of {width}."
-            if found.width != width
-            else f"The pretrained model {name_of(estimator.model)} gives other rows than that of the fit, {name}."
+            f"The pretrained model {name_of(estimator.model)} gives other rows than that of the fit, {name}{widths}."
         )
     estimator._identity = identity if found.probes is not None else found
     return estimator

@@ -150,15 +150,15 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pret
             blocks[name] = tfidf[name]
         else:
             blocks[name] = _learner_of(name, ParaphraseVectorizer, attributes[name], parts.pop(name, {}))
-    n_columns = sum(_n_columns(block) for block in blocks.values()) + sum(block.n_columns for block in given.values())
+    built_in = BuiltInBlocks({name: tfidf[name] for name in NAMES if name in tfidf}, blocks, attributes["n_texts"])
+    n_columns = sum(map(built_in.n_columns, blocks)) + sum(block.n_columns for block in given.values())
     projection = _directions_of(_OUTPUT, parts.pop(_OUTPUT), n_columns) if _OUTPUT in parts else None
     if parts:
         raise ValueError(f"{brief(min(parts))} belongs to no block.")
-    built_in = BuiltInBlocks({name: tfidf[name] for name in NAMES if name in tfidf}, blocks, attributes["n_texts"])
     model._built_in, model._given, model._projection = built_in, given, projection
     model.blocks_ = blocks | {name: block.transformer for name, block in given.items()}
     model.block_weights_ = weights
-    model.n_features_out_ = n_columns if projection is None else _n_columns(projection)
+    model.n_features_out_ = n_columns if projection is None else len(projection.components_)
     return model
 
 
@@ -269,11 +269,3 @@ def _learner_of(name: str, kind: type, value: Any, arrays: dict[str, np.ndarray]
     if entries["class"] != kind.__name__:
         raise ValueError(f"the block {name!r} is a {brief(entries['class'])}.")
     return model_of(entries | {"inference_only": True}, arrays, WORD if name == _HALVES else None)
-
-
-def _n_columns(block: Any) -> int:
-    return (
-        len(block.vocabulary_)
-        if isinstance(block, (TfidfVectorizer, CharacterTfidf))
-        else len(block.get_feature_names_out())
-    )

@@ -70,7 +70,7 @@ def _for_training(*names: str) -> dict[str, Any]:
     return {"_waiting": dict} | {f"_{name}_accumulator": None for name in names}
 
 
-_ROWS, _WORDS, _PROJECTIONS = Array(("rows", "columns")), Array(("words", "columns")), Array(("columns", "words"))
+_ROWS, _WORDS = Array(("rows", "columns")), Array(("words", "columns"))
 _CONTEXT = Schema(
     _OF_TRAINED | _OF_POOLED | {"_source_vectors": _ROWS, "_first_from_labels": bool},
     {"_interpolated_vectors": _ROWS, "_n_frozen": int},

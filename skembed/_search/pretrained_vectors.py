@@ -14,5 +14,5 @@ def pretrained_rows(model: PretrainedVectorizer | None, texts: list[str]) -> np.
     if model is None:
         return np.zeros((len(texts), 0), np.float32)
     rows = np.zeros((len(texts), padded(model.n_features_out_)), np.float32)
-    rows[:, : model.n_features_out_] = unit_rows(model.transform(texts).copy())
+    rows[:, : model.n_features_out_] = unit_rows(np.array(model.transform(texts)))
     return rows

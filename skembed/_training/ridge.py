@@ -100,17 +100,17 @@ def fit_ridge(
     exact = _Exact(sentences[some], features, targets[some])
     if alpha is None:
         alpha = float(ALPHAS[np.argmax([exact.score(alpha) for alpha in ALPHAS])])
-    diagonal: np.ndarray | None
+    of_inverse: np.ndarray | None  # the diagonal
     if n <= _MOST_EXACT:
-        dual, diagonal = exact.solve(alpha)
+        dual, of_inverse = exact.solve(alpha)
     else:
         dual = _solve(sentences, features, targets, alpha, threads)
-        diagonal = _diagonal(sentences, features, alpha, threads, random_state) if leave_out else None
-    left_out = None if diagonal is None else (targets - dual / diagonal[:, None]).astype(np.float32)
+        of_inverse = _diagonal_of_inverse(sentences, features, alpha, threads, random_state) if leave_out else None
+    left_out = None if of_inverse is None else (targets - dual / of_inverse[:, None]).astype(np.float32)
     return Solution(dual.astype(np.float32), left_out, alpha, exact.score(alpha))
 
 
-def _diagonal(
+def _diagonal_of_inverse(
     sentences: csr_array, features: Features, alpha: float, threads: Threads, random_state: np.random.RandomState
 ) -> np.ndarray:
     """The diagonal of the inverse of the kernel plus alpha, estimated."""
@@ -138,9 +138,9 @@ class _Exact:
 
     def score(self, alpha: float) -> float:
         """The part of the variance of the targets that predictions for sentences left out explain."""
-        dual, diagonal = self.solve(alpha)
+        dual, of_inverse = self.solve(alpha)
         variance = np.square(self.targets).sum()
-        return 1 - float(np.square(dual / diagonal[:, None]).sum() / variance) if variance else 0.0
+        return 1 - float(np.square(dual / of_inverse[:, None]).sum() / variance) if variance else 0.0
 
 
 def _solve(sentences: csr_array, features: Features, targets: np.ndarray, alpha: float, threads: Threads) -> np.ndarray:

@@ -16,12 +16,7 @@ from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
 from .._training.checkpoint import Checkpoint
-from .._validation.constraints import PredicateConstraint
 from .read import is_table, learns_none, read_source
-
-SUMS_WORDS = PredicateConstraint(
-    lambda value: isinstance(unwrapped(value), PooledVectorizer), "an estimator of this package that sums word vectors"
-)
 
 
 def is_list(source: Any) -> bool:

@@ -29,6 +29,7 @@ _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 12, 1 << 17  # rows that the n-grams share
 # Given vectors have the lengths that their model gave them: beside idf, these are as good or better.
 _PARTS = np.array([1.0, 1.0, 0.5])  # mean squared lengths of the three blocks of features, before the whole is scaled
 _LARGEST = 1e12  # alpha
+LEAST_FOR_WARNING = 100  # sentences, from which on it warns that nothing was learned
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

@@ -59,6 +59,9 @@ def test_rows_are_not_all_shown():
     rows = dict.fromkeys(map(str, range(100_000)), [1.0])
     assert repr(PretrainedVectorizer(rows)) == "PretrainedVectorizer(model=<rows of 100,000 texts>)"
     assert repr(TextVectorizer(pretrained=rows)) == "TextVectorizer(pretrained=<rows of 100,000 texts>)"
+    assert repr(TextVectorizer(teacher=rows)) == "TextVectorizer(teacher=<rows of 100,000 texts>)"
+    inner = "PretrainedVectorizer(model=<rows of 100,000 texts>)"
+    assert repr(TextVectorizer(pretrained=PretrainedVectorizer(rows))) == f"TextVectorizer(pretrained={inner})"
     assert repr(TextVectorizer(3)) == "TextVectorizer(n_components=3)"
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
@@ -153,6 +154,25 @@ def test_the_map_is_saved(tmp_path):
     skembed.save(model, tmp_path / "broken")
     with pytest.raises(ValueError, match="student.map is"):
         skembed.load(tmp_path / "broken", pretrained=lengths)
+
+
+def test_a_pretrained_model_beside_the_student_embeds_a_text_once():
+    beside = Teacher()
+    model = make(Teacher(), pretrained=PretrainedVectorizer(beside, cache=None)).fit(X, Y)
+    beside.asked.clear()
+    rows = model.transform(["cat rain", "snow"])
+    assert sorted(beside.asked) == ["cat rain", "snow"]
+    weight = model.block_weights_["student"] ** 0.5
+    columns = [row for row, name in enumerate(model.get_feature_names_out()) if name.startswith("student__")]
+    student = model._given["student"].rows(["cat rain", "snow"])
+    np.testing.assert_array_equal(rows[:, columns].toarray(), student * np.float32(weight))
+
+
+def test_a_data_frame_as_the_output_of_all_transformers_changes_no_row():
+    rows = make(Teacher(), n_components=4).fit_transform(X, Y)
+    with config_context(transform_output="pandas"):
+        frame = make(Teacher(), n_components=4).fit_transform(X, Y)
+    np.testing.assert_array_equal(frame.to_numpy(), rows)
 
 
 def test_bad_input():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
@@ -47,6 +48,14 @@ def reference(index, queries, vector_weight=0.4, pretrained_weight=0.75):
         slope = weight * bm25.std(axis=1, keepdims=True) / np.where(spread > 1e-6, spread, np.inf)
         scores += slope * cosines
     return scores, bm25
+
+
+def test_a_data_frame_as_the_output_of_all_transformers_changes_no_score():
+    found = fitted().search(QUERIES, k=3)
+    with config_context(transform_output="pandas"):
+        again = fitted().search(QUERIES, k=3)
+    np.testing.assert_array_equal(again[0], found[0])
+    np.testing.assert_array_equal(again[1], found[1])
 
 
 @pytest.mark.parametrize(
