@@ -18,30 +18,6 @@ ACCEPTED = (
     "text to row"
 )
 _METHODS = ("encode", "transform")
-_OF_ROWS = ("model", "pretrained")  # parameters
-
-
-class ShortReprMixin:
-    """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
-        params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        rows = {name: value for name, value in params.items() if isinstance(value, Mapping) and name in _OF_ROWS}
-        if not rows:
-            return str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
-        return repr(
-            type(self)(**params | {name: _Text(f"<rows of {len(value):,} texts>") for name, value in rows.items()})
-        )
-
-
-class _Text:
-    """Something that is shown as a text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 def is_path(model: Any) -> bool:
@@ -65,6 +41,11 @@ def caller_of(model: Any) -> Callable[[list[str]], Any]:
         return opened(model).transform
     if isinstance(model, Mapping):
         return lambda texts: _looked_up(model, texts)
+    if hasattr(model, "to_numpy"):  # the method `transform` of a data frame is another one
+        raise TypeError(
+            f"A pretrained model must be {ACCEPTED}, got {brief(model)}. Of texts and their rows in a table, pass a "
+            "mapping: dict(zip(texts, rows))."
+        )
     for method in _METHODS:
         if callable(found := getattr(model, method, None)):
             return found
@@ -109,7 +90,12 @@ def _looked_up(rows: Mapping[str, Any], texts: list[str]) -> np.ndarray:
             f"{brief(missing[0])}. Add their rows, or pass the model itself."
         )
     found = [np.asarray(rows[text]) for text in texts]
-    wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape or row.ndim != 1), None)
+    no_row = next((text for text, row in zip(texts, found) if row.ndim != 1 or row.dtype.kind not in "fiu"), None)
+    if no_row is not None:
+        raise ValueError(
+            f"The precomputed row of {brief(no_row)} must be one-dimensional, of numbers, got {brief(rows[no_row])}."
+        )
+    wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape), None)
     if wrong is not None:
         raise ValueError(
             f"The precomputed rows differ in shape: that of {brief(texts[0])} has {found[0].shape}, that of "
