@@ -129,10 +129,10 @@ def precompile(names: Iterable[str] = (), *, verbose: bool = False) -> None:
     >>> from skembed.precompile import precompile
     >>> precompile(["nearest"])
     """
-    chosen = list(names) or list(PARTS)
+    chosen = [names] if isinstance(names, str) else list(names) or list(PARTS)
     unknown = [name for name in chosen if name not in PARTS]
     if unknown:
-        raise ValueError(f"No such part: {', '.join(unknown)}. There are {', '.join(PARTS)}.")
+        raise ValueError(f"No such part: {', '.join(map(str, unknown))}. There are {', '.join(PARTS)}.")
     for i, name in enumerate(chosen, 1):
         start = time.perf_counter()
         with warnings.catch_warnings():

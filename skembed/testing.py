@@ -17,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._validation.messages import brief
+
 __all__ = ["NumbersAsText", "check_text_estimator"]
 
 _TEXT = [
@@ -76,6 +78,7 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         texts = _texts(validate_data(self, X))
         self.estimator_ = clone(self.estimator).fit(texts, y)
+        assert self.estimator_ is not None, "fit returns None, not the estimator"
         self._n_features_out = self.estimator_.transform(texts[:1]).shape[1]
         return self
 
@@ -125,6 +128,9 @@ def check_text_estimator(estimator: Any, *, expected_failed_checks: Mapping[str,
     >>> from skembed.testing import check_text_estimator
     >>> check_text_estimator(CBOSVectorizer(8, min_count=1, random_state=0))  # doctest: +SKIP
     """
+    for method in ("fit", "transform"):
+        if not isinstance(estimator, type) and not hasattr(estimator, method):
+            raise TypeError(f"The estimator must be a transformer of text, but {brief(estimator)} has no {method}.")
     check_estimator(NumbersAsText(estimator), expected_failed_checks=dict(expected_failed_checks or {}), on_skip=None)
     unfitted = clone(estimator)
     _must_raise(NotFittedError, lambda: unfitted.transform(_TEXT), "transform before fit")

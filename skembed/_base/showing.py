@@ -21,6 +21,34 @@ class ShortAttributesMixin:
         return attributes
 
 
+_OF_ROWS = dict.fromkeys(("model", "pretrained", "teacher"), "rows of {:,} texts")
+_OF_ROWS["word_vectors"] = "vectors of {:,} words"
+
+
+class ShortReprMixin:
+    """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
+
+    def _get_params_html(self: Any, *args: Any, **options: Any) -> Any:
+        shown = super()._get_params_html(*args, **options)  # type: ignore[misc]
+        shown.update(_without_rows(shown))
+        return shown
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        inner = {name: Summary(repr(value)) for name, value in params.items() if isinstance(value, ShortReprMixin)}
+        short = inner | _without_rows(params)
+        return repr(type(self)(**params | short)) if short else str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
+
+
+def _without_rows(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Summaries of the parameters that are mappings of many rows."""
+    return {
+        name: Summary(f"<{_OF_ROWS[name].format(len(value))}>")
+        for name, value in params.items()
+        if name in _OF_ROWS and isinstance(value, Mapping) and len(value) > _LONGEST
+    }
+
+
 class Summary:
     """Replaces a large value."""
 

@@ -63,7 +63,8 @@ _FOLDER = _name_of_folder()
 def cache_folder() -> Path:
     """Return the folder with the compiled code of these sources on this machine."""
     chosen = os.environ.get("SKEMBED_CACHE_DIR") or config.CACHE_DIR
-    return Path(chosen or AppDirs(appname="skembed", appauthor=False).user_cache_dir) / _FOLDER
+    chosen = chosen or AppDirs(appname="skembed", appauthor=False).user_cache_dir
+    return Path(chosen).expanduser().absolute() / _FOLDER  # nothing expands the "~" in an image or a service file
 
 
 def _sweep(folder: Path) -> None:

@@ -42,7 +42,7 @@ def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
     With ``missing="empty"`` a missing one is an empty string. A corpus must have the words of its text.
     """
     if isinstance(X, SentenceCorpus):
-        _check_has_text(X, name)
+        check_has_text(X, name)
         return [X.tokenizer.join(words) for words in X]
     texts = []
     with advising(X):
@@ -57,7 +57,7 @@ def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
     return texts
 
 
-def _check_has_text(corpus: SentenceCorpus, name: str) -> None:
+def check_has_text(corpus: SentenceCorpus, name: str) -> None:
     """Refuse a corpus whose words are not those of its text: stems beside words of raw text would have no match."""
     options = corpus.tokenizer
     changed = Tokenizer(analyzer=options.analyzer, stop_words=options.stop_words, stemmer=options.stemmer)

@@ -80,11 +80,20 @@ def fit_student(
     if n_teacher is not None and len(distinct) > n_teacher:
         chosen = np.random.default_rng(seed).choice(len(distinct), n_teacher, replace=False)
         distinct = [distinct[row] for row in np.sort(chosen)]
-    targets = np.asarray(supplier.transform(distinct))
+    targets = np.asarray(supplier.transform(distinct)) if distinct else np.zeros((0, 2), np.float32)
+    if targets.shape[1] < 2:
+        raise ValueError(
+            f"The teacher gives rows of {targets.shape[1]} number, but only their directions are learned. Pass a model "
+            "whose rows have two numbers or more."
+        )
     has_row = np.asarray(targets.any(axis=1))
     learned = [text for text, has in zip(distinct, has_row) if has]
     if len(learned) < _LEAST:
-        raise ValueError(f"The teacher has rows of {len(learned)} texts of X and corpus. Pass {_LEAST} texts or more.")
+        zeros = f", and rows of zeros for {len(distinct) - len(learned)} others" if len(learned) < len(distinct) else ""
+        raise ValueError(
+            f"The teacher has rows of {len(learned)} texts of X and corpus{zeros}. Pass {_LEAST} texts or more, not "
+            "counting repeated and empty ones."
+        )
     student = StudentVectorizer(n_jobs=n_jobs, random_state=seed)
     left_out = student.fit_left_out(learned, targets[has_row])
     transformer: StudentVectorizer | StudentBeside = student

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse, vstack
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import TruncatedSVD
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -22,10 +22,10 @@ from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.columns import as_matrix, one_column
+from .._validation.columns import one_column
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
-from .._validation.targets import check_length, split_labels
+from .._validation.targets import check_length, check_size, numbers_in_columns, split_labels
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
@@ -384,11 +384,10 @@ def _targets(y: Any, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
     check_length(y, n_texts, "X")
     y = one_column(y)
     if issparse(y) or len(getattr(y, "shape", ())) > 1:
-        table = as_matrix(y, "y")
-        numbers = check_array(table.toarray() if issparse(table) else table, dtype=np.float64, input_name="y")
-        return numbers, np.ones(n_texts, bool)
+        return numbers_in_columns(y), np.ones(n_texts, bool)
     labels, has_label = split_labels(y)
     check_length(has_label, n_texts, "X")
+    check_size(labels)
     if len(labels) and type_of_target(labels) == "continuous":
         labels = labels[:, None].astype(np.float64)
     return labels, has_label

@@ -18,6 +18,7 @@ from .._validation.targets import check_length, split_labels
 from .._word_vectors.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 
 _LEAST = 10  # sentences with another one beside them
+_ALIKE = 1e-6  # of directions: no more than rounding
 
 
 class AdaptedVectorizer(SpelledWords):
@@ -194,6 +195,11 @@ class AdaptedVectorizer(SpelledWords):
         sentences, features = features_of(corpus, learned, words, given)
         rows = unit(sentences @ given)
         rows -= rows.mean(axis=0)
+        if np.abs(rows).max() < _ALIKE:
+            raise ValueError(
+                "The vectors of word_vectors give all sentences one direction, so nothing can be learned of them. Pass "
+                "more text, or vectors of two columns or more, of words that the text has."
+            )
         by_class = y is not None and groups is None and corpus is not self.corpus and not isinstance(X, SentenceCorpus)
         around = _of_class(rows, y) if by_class else _in_order(rows, corpus.doc_of(), self.window)
         chosen = np.flatnonzero(around.any(axis=1) & (np.diff(sentences.indptr) > 0))
@@ -210,7 +216,7 @@ class AdaptedVectorizer(SpelledWords):
         model._take(corpus, found.words, vectors)
         model.ngram_vectors_ = found.ngram_vectors * scale
         model.alpha_, model.score_ = found.solution.alpha, found.solution.score
-        if model.score_ <= 0 and len(chosen) >= LEAST_FOR_WARNING:
+        if model.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(
                 "What stands around a sentence has nothing to do with it, so nothing is learned. Is the text in "
                 "reading order? Pass its documents as groups, or classes as y."

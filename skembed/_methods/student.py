@@ -254,12 +254,14 @@ class StudentVectorizer(SpelledWords):
             If the vectors have another length than in `fit`.
         """
         self._check_is_fitted()
-        targets = checked_targets(Y, len(Y), type(self).__name__, "Y")
+        targets = checked_targets(Y, None, type(self).__name__, "", "Y")
         if targets.shape[1] != len(self.target_mean_):
             raise ValueError(
                 f"Y has vectors of length {targets.shape[1]}, but {type(self).__name__} has learned from vectors of "
                 f"length {len(self.target_mean_)}. Use the same teacher."
             )
+        if not len(targets):
+            return np.zeros((0, len(self.components_)), np.float32)
         return unit((unit(targets) - self.target_mean_) @ self.components_.T)
 
     def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
@@ -287,7 +289,7 @@ class StudentVectorizer(SpelledWords):
         model.ngram_vectors_ = found.ngram_vectors
         model.target_mean_, model.components_ = mean, components
         _, left_out, model.alpha_, model.score_ = found.solution
-        if model.score_ <= 0 and len(corpus) >= LEAST_FOR_WARNING:
+        if model.score_ <= 0 and (len(corpus) >= LEAST_FOR_WARNING or not found.vectors.any()):
             warn_at_user(
                 f"{type(self).__name__} has learned nothing: for a sentence that is left out, the mean of the vectors "
                 "is as good a prediction. Are the rows of y in the order of the sentences? Else pass more sentences."

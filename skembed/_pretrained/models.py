@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._base.showing import Summary
 from .._validation.messages import brief
 from .._validation.paths import user_path
 
@@ -19,23 +18,6 @@ ACCEPTED = (
     "text to row"
 )
 _METHODS = ("encode", "transform")
-_OF_ROWS = ("model", "pretrained", "teacher")  # parameters
-
-
-class ShortReprMixin:
-    """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
-        params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        given = {name: params[name] for name in _OF_ROWS if name in params}
-        shown = {
-            name: Summary(f"<rows of {len(value):,} texts>" if isinstance(value, Mapping) else repr(value))
-            for name, value in given.items()
-            if isinstance(value, (Mapping, ShortReprMixin))
-        }
-        if not shown:
-            return str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
-        return repr(type(self)(**params | shown))
 
 
 def is_path(model: Any) -> bool:
@@ -59,7 +41,12 @@ def caller_of(model: Any) -> Callable[[list[str]], Any]:
         return opened(model).transform
     if isinstance(model, Mapping):
         return lambda texts: _looked_up(model, texts)
-    for method in () if hasattr(model, "iloc") else _METHODS:  # tables of pandas have a `transform` of their own
+    if hasattr(model, "to_numpy"):  # the method `transform` of a data frame is another one
+        raise TypeError(
+            f"A pretrained model must be {ACCEPTED}, got {brief(model)}. Of texts and their rows in a table, pass a "
+            "mapping: dict(zip(texts, rows))."
+        )
+    for method in _METHODS:
         if callable(found := getattr(model, method, None)):
             return found
     if callable(model):
@@ -103,9 +90,12 @@ def _looked_up(rows: Mapping[str, Any], texts: list[str]) -> np.ndarray:
             f"{brief(missing[0])}. Add their rows, or pass the model itself."
         )
     found = [np.asarray(rows[text]) for text in texts]
-    if not found[0].ndim:
-        raise ValueError(f"The precomputed row of {brief(texts[0])} is {brief(rows[texts[0]])}, expected numbers.")
-    wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape or row.ndim != 1), None)
+    no_row = next((text for text, row in zip(texts, found) if row.ndim != 1 or row.dtype.kind not in "fiu"), None)
+    if no_row is not None:
+        raise ValueError(
+            f"The precomputed row of {brief(no_row)} must be one-dimensional, of numbers, got {brief(rows[no_row])}."
+        )
+    wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape), None)
     if wrong is not None:
         raise ValueError(
             f"The precomputed rows differ in shape: that of {brief(texts[0])} has {found[0].shape}, that of "

@@ -18,7 +18,9 @@ def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
     """Warn of stop words that are not used, or that the words of a text never equal."""
     if callable(tokenizer.analyzer):
         if tokenizer.stop_words is not None:
-            warn_at_user("stop_words is not used, since analyzer is a callable, which returns the words that count.")
+            callable_ = "is a callable, which returns the words that count"
+            why = callable_ if tokenizer.characters is None else "cuts the text into n-grams of characters"
+            warn_at_user(f"stop_words is not used, since analyzer {why}.")
         return
     stop_words = tokenizer.stop_word_set
     for stop_word in sorted(stop_words):

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_array
 
-from .columns import as_column, as_labels, is_missing, rows_of_column
+from .columns import as_column, as_labels, as_matrix, is_missing, rows_of_column
 from .messages import brief, warn_at_user
 
 _STEP = 10_000  # rows that are checked at once
+_LARGEST_NUMBER = 1e100  # the mean of the squares of more is infinite
 _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
 
 
@@ -78,8 +80,27 @@ def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.nda
     return column, has_label
 
 
-def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.ndarray:
+def numbers_in_columns(y: Any) -> np.ndarray:
+    """Return a table of targets, which may be sparse, as a float64 array; check that each is a number."""
+    table = as_matrix(y, "y")
+    try:
+        numbers = check_array(table.toarray() if issparse(table) else table, dtype=np.float64, input_name="y")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y has several columns, so it must have a number in each row of each. {error}") from None
+    check_size(numbers)
+    return np.asarray(numbers)
+
+
+def check_size(y: np.ndarray) -> None:
+    """Refuse numbers whose squares overflow."""
+    if y.dtype.kind == "f" and np.abs(y).max(initial=0) > _LARGEST_NUMBER:
+        raise ValueError(f"y has numbers beyond {_LARGEST_NUMBER:g}. Divide all of them by a constant.")
+
+
+def checked_targets(y: Any, n_sentences: int | None, estimator: str, text: str, name: str = "y") -> np.ndarray:
     """Return the targets of sentences as an array of numbers, without a copy if they are an array.
+
+    `n_sentences` of None is any number of rows.
 
     Raises
     ------
@@ -102,37 +123,44 @@ def checked_targets(y: Any, n_sentences: int, estimator: str, text: str) -> np.n
     """
     if y is None:
         raise ValueError(
-            f"This {estimator} estimator requires y to be passed, but the target y is None. Pass an array with a "
-            "vector for each sentence."
+            f"This {estimator} estimator requires {name} to be passed, but the target {name} is None. Pass an array "
+            "with a vector for each sentence."
         )
     if issparse(y):
-        raise TypeError("y must be a dense array with a vector for each sentence, got a sparse one: pass y.toarray().")
+        raise TypeError(
+            f"{name} must be a dense array with a vector for each sentence, got a sparse one: pass {name}.toarray()."
+        )
+    if np.ma.is_masked(y):
+        raise ValueError(
+            f"{name} has a masked value in row {np.argwhere(np.ma.getmaskarray(y))[0, 0]}. Leave such rows out."
+        )
     try:
         targets = rows_of_column(np.asarray(y))
     except ValueError:
-        raise ValueError("y must have a vector of the same length for each sentence.") from None
+        raise ValueError(f"{name} must have a vector of the same length for each sentence.") from None
     if targets.dtype.kind not in "fiub":
         raise TypeError(
-            f"y must hold a vector of numbers for each sentence, got {brief(y)}, an array of {targets.dtype} for NumPy."
+            f"{name} must hold a vector of numbers for each sentence, got {brief(y)}, an array of {targets.dtype} for "
+            "NumPy."
         )
     if targets.ndim != 2:
         raise ValueError(
-            "y must have a row for each sentence and a column for each number of its vector, got shape "
+            f"{name} must have a row for each sentence and a column for each number of its vector, got shape "
             f"{targets.shape}. To learn from one label a sentence, use an estimator that takes labels."
         )
     if targets.shape[1] < 2:
         raise ValueError(
-            f"y has vectors of length {targets.shape[1]}, but only their directions are learned. Pass two columns or "
-            "more."
+            f"{name} has vectors of length {targets.shape[1]}, but only their directions are learned. Pass two columns "
+            "or more."
         )
-    if len(targets) != n_sentences:
-        raise ValueError(f"y has {len(targets)} rows, but {text} has {n_sentences} sentences.")
-    for start in range(0, n_sentences, _STEP):
+    if n_sentences not in (None, len(targets)):
+        raise ValueError(f"{name} has {len(targets)} rows, but {text} has {n_sentences} sentences.")
+    for start in range(0, len(targets), _STEP):
         largest = np.abs(targets[start : start + _STEP].astype(np.float64)).max(axis=1)
         wrong = np.flatnonzero(~((largest > _SMALLEST) & (largest < _LARGEST)))
         if len(wrong):
             row, fault = start + wrong[0], _fault(largest[wrong[0]])
-            raise ValueError(f"Row {row} of y has {fault}. Every sentence needs a vector with a direction.")
+            raise ValueError(f"Row {row} of {name} has {fault}. Every sentence needs a vector with a direction.")
     return targets
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._base.coverage import known_fraction
 from .._base.pooled import PooledVectorizer
+from .._base.showing import ShortReprMixin
 from .._corpus.corpus import SentenceCorpus
 from .._validation.limits import integers
 from .join import counts_of
@@ -20,7 +21,7 @@ from .sources import cloned, is_list, needs_order_for
 _SHARED = "_shares_its_vectors"  # pickle key if only the parameter has the vectors; True if it is the same array
 
 
-class GivenVectors(PooledVectorizer):
+class GivenVectors(ShortReprMixin, PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
     _parameter_constraints: dict[str, Any] = {

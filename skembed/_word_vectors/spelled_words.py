@@ -28,7 +28,7 @@ _NGRAMS = (2, 5)  # characters of the n-grams of a word, with its two ends
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 12, 1 << 17  # rows that the n-grams share
 # Given vectors have the lengths that their model gave them: beside idf, these are as good or better.
 _PARTS = np.array([1.0, 1.0, 0.5])  # mean squared lengths of the three blocks of features, before the whole is scaled
-_LARGEST = 1e12  # alpha
+_SMALLEST, _LARGEST = 1e-12, 1e12  # alpha
 LEAST_FOR_WARNING = 100  # sentences, from which on it warns that nothing was learned
 
 
@@ -63,7 +63,7 @@ class SpelledWords(GivenVectors):
     ngram_vectors_: NDArray[np.float32]
     norm = "l2"  # of rows; only their directions are learned
     _parameter_constraints: dict[str, Any] = {
-        "alpha": [Interval(Real, 0.0, _LARGEST, closed="neither"), StrOptions({"auto"})],
+        "alpha": [Interval(Real, _SMALLEST, _LARGEST, closed="both"), StrOptions({"auto"})],
         "unknown": [StrOptions({"ngrams", "zero"})],
     }
     alpha: float | str
@@ -137,7 +137,7 @@ def features_of(
 ) -> tuple[csr_array, WordFeatures]:
     """Counts of words, scaled so that the features of each sentence have the length one; and the features of words.
 
-    `learned` are the words that have a feature of their own.
+    `learned` are the words that have a feature of their own. The size of all given vectors changes nothing.
     """
     from .._encoders.character_ngrams import count_ngrams  # numba takes a while to import
 
@@ -153,6 +153,7 @@ def features_of(
     for rows in slices_of(len(corpus)):
         n_sentences += np.bincount((counts[rows] @ ngrams).indices, minlength=n_buckets)
     idf, weights = (_idf(n, len(corpus)) for n in (np.bincount(counts.indices, minlength=len(words)), n_sentences))
+    given = given / np.ldexp(np.float32(1), np.frexp(np.abs(given).max(initial=0))[1])  # squares of large ones overflow
     features = Features(idf * is_learned, ngrams @ diagonal(weights), given)
     squares = np.concatenate([features.squares(counts[rows]) for rows in slices_of(len(corpus))])
     means = squares.mean(axis=0)

@@ -15,7 +15,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
 from .._corpus.corpus import SentenceCorpus
-from .._corpus.input import as_sentences, iter_texts
+from .._corpus.input import as_sentences, check_has_text, iter_texts
 from .._text.sources import wrong_row
 from .._validation.columns import as_labels, as_matrix, check_same_length, listed, one_column
 from .._validation.messages import brief, warn_at_user
@@ -36,6 +36,17 @@ def as_texts(X: Any, name: str) -> list[str]:
     if not sentences:
         raise ValueError(f"{name} has no text.")
     return sentences
+
+
+def as_own_texts(corpus: Any, X: Any) -> list[str]:
+    """Return own text as strings, whose words are those of `X`: stems beside words of raw text would have no match."""
+    if corpus is None:
+        return []
+    made = {name: given for name, given in {"corpus": corpus, "X": X}.items() if isinstance(given, SentenceCorpus)}
+    if len(made) < 2 or made["X"].tokenizer.difference(made["corpus"].tokenizer):
+        for name, given in made.items():
+            check_has_text(given, name)
+    return as_texts(corpus, "corpus")
 
 
 def read_labels(y: Any, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], str]:

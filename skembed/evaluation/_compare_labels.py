@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
-from ._compare_input import Fold, as_texts, labelled_folds, read_groups, read_labels, warn_of_repeated
+from ._compare_input import Fold, as_own_texts, as_texts, labelled_folds, read_groups, read_labels, warn_of_repeated
 from ._standard import SIMPLE, Method, OwnText, classifier_for, standard_methods, with_own_text
 from ._trials import Run, Task, megabytes
 
@@ -40,7 +40,7 @@ def label_task(
     labels, has_label, kind = read_labels(y, len(texts))
     labelled, unlabelled = np.flatnonzero(has_label), np.flatnonzero(~has_label)
     own = OwnText(
-        [*([] if corpus is None else as_texts(corpus, "corpus")), *take_rows(texts, unlabelled)],
+        [*as_own_texts(corpus, X), *take_rows(texts, unlabelled)],
         corpus if isinstance(corpus, SentenceCorpus) else None,
     )
     groups = read_groups(groups, len(texts))
