@@ -1,5 +1,8 @@
 """Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` on it."""
 
+import html
+import re
+import textwrap
 from importlib import import_module
 
 from docutils import nodes
@@ -134,5 +137,20 @@ def link_to_other_project(app, env, node, content):
     return None
 
 
+def add_open_graph(app, page, template, context, doctree):
+    """Describe a page to programs that show links: its title and first paragraph. Nothing here needs an address."""
+    if doctree is None:
+        return
+    paragraph = next((node.astext() for node in doctree.findall(nodes.paragraph)), "")
+    description = textwrap.shorten(paragraph, 200, placeholder=" ...")
+    title = html.unescape(re.sub("<[^>]+>", "", context.get("title", "")))
+    tags = {"og:title": title, "og:type": "website", "og:site_name": project, "og:description": description}
+    lines = [f'<meta property="{name}" content="{html.escape(value)}" />' for name, value in tags.items() if value]
+    if description:
+        lines.append(f'<meta name="description" content="{html.escape(description)}" />')
+    context["metatags"] = "\n".join([context.get("metatags", ""), *lines])
+
+
 def setup(app):
     app.connect("missing-reference", link_to_other_project)
+    app.connect("html-page-context", add_open_graph)

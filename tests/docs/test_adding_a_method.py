@@ -81,10 +81,12 @@ def added():
     ):
         assert init.count(before) == 1
         init = init.replace(before, line + before)
-    page = f".. _{FILE}:\n\nNext sentence\n=============\n\n:class:`~skembed.{NAME}`.\n"
-    row = [f":ref:`Next sentence <{FILE}>`", "the sum of its words", "the next sentence", "logistic loss"]
+    use = "*Use it when* you read of it in this test.\n\n>>> 1\n1"
+    page = f".. _{FILE}:\n\n{NAME}\n{'=' * len(NAME)}\n\n{use}\n\n.. math::\n\n    L\n"
+    row = [f":class:`{NAME}`", "you read of it in this test", "the sum of its words; the next sentence"]
     row = "   * - " + "\n     - ".join(row) + "\n"
-    index = inserted("doc/methods/index.rst", f"   {FILE}\n", "   sent2vec\n")
+    index = inserted("doc/methods/index.rst", f"   {NAME} <{FILE}>\n", "   Sent2VecVectorizer <sent2vec>\n")
+    index = index.replace("   * - :class:`Sent2Vec", row + "   * - :class:`Sent2Vec")
     return {
         f"skembed/_objectives/{FILE}.py": '"""The next sentence."""\n\n'
         + "\n".join(of_objective)
@@ -96,7 +98,7 @@ def added():
         "skembed/_saving/schema.py": with_schema(),
         "doc/api.rst": inserted("doc/api.rst", f"   {NAME}\n", "   Sent2VecVectorizer\n"),
         f"doc/methods/{FILE}.rst": page,
-        "doc/methods/index.rst": index + row,
+        "doc/methods/index.rst": index,
         "tests/reference.py": read("tests/reference.py") + f"\n\n{twin}\n",
         f"tests/methods/test_{FILE}.py": "\n".join(
             [

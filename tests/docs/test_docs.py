@@ -74,7 +74,8 @@ def test_words_that_people_search_for_lead_to_a_page():
 
 
 def test_every_method_has_a_page_and_test():
-    index = (DOC / "methods" / "index.rst").read_text(encoding="utf-8").split()
+    pages = [(DOC / "methods" / f"{page}.rst").read_text(encoding="utf-8") for page in ("index", "for_research")]
+    listed = {page: name for text in pages for name, page in re.findall(r"^   (\w+) <(\w+)>$", text, re.M)}
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     names = [name for name, home in skembed._HOMES.items() if home.startswith("_methods.")]
     assert {skembed._HOMES[name] for name in names} == {
@@ -83,8 +84,10 @@ def test_every_method_has_a_page_and_test():
     files = {name: skembed._HOMES[name].removeprefix("_methods.") for name in names}
     files |= {name: PUBLIC[name].__module__.rpartition("._")[2] for name in skembed.research.__all__}
     for name, file in files.items():
-        assert file in index, f"add to doc/methods/index.rst: {file}"
-        assert name in (DOC / "methods" / f"{file}.rst").read_text(encoding="utf-8")
+        assert listed.get(file) == name, f"add to doc/methods/index.rst: {name} <{file}>"
+        page = (DOC / "methods" / f"{file}.rst").read_text(encoding="utf-8")
+        assert page.splitlines()[2] == name  # the title
+        assert page.index("*Use it when*") < page.index(">>>") < page.index(".. math::")
         assert (ROOT / "tests" / "methods" / f"test_{file}.py").is_file()
         assert f"`{name}`" in changes, f"add to CHANGELOG.md: {name}"
 
