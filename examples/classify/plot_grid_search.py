@@ -107,4 +107,4 @@ cache.cleanup()
 #
 # CBOS and Siamese CBOW learn from neighbouring sentences. Give them ordered text as
 # ``corpus=`` too: the sentences of a fold are drawn out of their text, so that the one
-# before another is a stranger (:ref:`trap`).
+# before another comes from another document (:ref:`trap`).
