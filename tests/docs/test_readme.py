@@ -19,7 +19,7 @@ def small_docstrings(monkeypatch):
     target = np.arange(1500) // 5 % 2
     data = [" ".join(rng.choice(words[3 * label : 3 * label + 3], 4)) for label in target]
     docs = Bunch(data=data, target=target, groups=np.arange(1500) // 5)
-    monkeypatch.setattr(skembed.datasets, "load_docstrings", lambda: docs)
+    monkeypatch.setattr(skembed.datasets, "load_docstrings", lambda packages: docs)
 
 
 def test_the_code_runs_and_prints_the_lines_that_are_shown(small_docstrings, capsys):
