@@ -12,7 +12,7 @@ STEP, ROW, MARGIN = 140, 88, 14  # from column to column, from row to row, and w
 # The column of each box, 1 where it is not named here: an arrow that passes a row needs a free column there.
 COLUMNS = {"_objectives": 0, "_training": 0, "_corpus": 0, "_shards": 2, "metrics": 3, "datasets": 2}
 STYLE = """
-.packages { display: block; width: 100%; max-width: 30rem; margin: 1rem auto; }
+.packages { display: block; width: 100%; min-width: 56rem; max-width: 72rem; margin: 1rem auto; }
 .packages rect { fill: var(--pst-color-surface, #f3f4f5); stroke: var(--pst-color-border, #c9c9c9); }
 .packages text { fill: var(--pst-color-text-base, #222832); font-size: 12px; text-anchor: middle; }
 .packages .name { font: bold 13px var(--pst-font-family-monospace, monospace); }
@@ -24,7 +24,7 @@ STYLE = """
 def drawing(sources):
     """Return an SVG: a box for each unit below those that import it, arrows for imports that follow from no other.
 
-    It is narrow enough for a phone, and its colours are those of the page around it.
+    Its colours are those of the page around it, in which it scrolls where it is too wide.
     """
     graph, words = direct_imports(import_graph(sources)), docstrings_of(sources)
     corners = place_boxes(graph)

@@ -120,7 +120,7 @@ ax.axhline(100 / len(classes), color="0.7", ls=":", label="guessing")
 ax.set(xscale="log", xticks=sizes, xticklabels=sizes, ylim=(0, None))
 ax.minorticks_off()
 ax.set(
-    xlabel="labelled sentences of each class",
+    xlabel="labelled sentences per class",
     ylabel=f"accuracy (%), mean of {n_draws} draws",
 )
 ax.legend(loc="best")
