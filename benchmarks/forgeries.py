@@ -14,7 +14,7 @@ counts them too. Several processes take different --first and files of their own
 """
 
 import argparse
-import hashlib
+import contextlib
 import json
 import multiprocessing
 import sys
@@ -26,13 +26,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
 
+import forged_folders
 import numpy as np
 from reporting import report
-from safetensors.numpy import load_file, save_file
 
 import skembed
-from skembed._corpus import array_folders
-from skembed._corpus.storage import DTYPES, Arrays, corpus_digest
 
 TEXT = [
     "The cat sat on the mat.",
@@ -93,29 +91,16 @@ def changed_array(array, random):
     return np.ascontiguousarray(array)
 
 
-def forge_corpus(folder, random):
-    arrays = {name: np.load(folder / f"{name}.npy") for name in Arrays._fields}
-    header = json.loads((folder / "corpus.json").read_text())
-    if random.integers(4) == 0:
-        file = sorted(folder.iterdir())[random.integers(7)]
-        file.write_bytes(changed_bytes(file.read_bytes(), random))
-        return
-    for _ in range(random.integers(1, 3)):
-        name = Arrays._fields[random.integers(6)]
-        arrays[name] = changed_array(arrays[name], random).astype(DTYPES[name])
-        np.save(folder / f"{name}.npy", arrays[name])
-    header["sizes"] = {name: len(array) for name, array in arrays.items()}
-    header["digest"] = corpus_digest(Arrays(**arrays), header["settings"])
-    (folder / "corpus.json").write_text(json.dumps(header))
-
-
-def forge_arrays(folder, random):
-    """Change the folder of a model or of a checkpoint."""
-    file, header_file = folder / "arrays.safetensors", next(folder.glob("*.json"))
+def forge_folder(folder, random):
+    """Change the folder of a corpus, a model or a checkpoint."""
+    kind, header_file = random.integers(4), forged_folders.header_file(folder)
     header = json.loads(header_file.read_text())
-    kind = random.integers(4)
     if kind == 0:
+        files = sorted(folder.glob("*.safetensors"))
+        file = files[random.integers(len(files))]
         file.write_bytes(changed_bytes(file.read_bytes(), random))
+        with contextlib.suppress(Exception):  # of a file that is none any more
+            forged_folders.forge(folder)
     elif kind == 1:
         text = header_file.read_bytes()
         for _ in range(20):  # until it is JSON again
@@ -124,16 +109,18 @@ def forge_arrays(folder, random):
                 break
             except ValueError:
                 pass
+        if isinstance(header, dict):
+            forged_folders.write_header(folder, header)
+        else:
+            header_file.write_text(json.dumps(header))
     else:
-        arrays = load_file(file)
-        name = sorted(arrays)[random.integers(len(arrays))]
-        arrays[name] = changed_array(arrays[name], random)
-        save_file(arrays, file)
-    data = file.read_bytes()
-    if isinstance(header, dict):
-        header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        header["digest"] = array_folders.digest_of(header)
-    header_file.write_text(json.dumps(header))
+
+        def change(arrays):
+            for _ in range(random.integers(1, 3)):
+                name = sorted(arrays)[random.integers(len(arrays))]
+                arrays[name] = changed_array(arrays[name], random)
+
+        forged_folders.forge(folder, change_arrays=change)
 
 
 def forge_files(folder, random):
@@ -174,9 +161,9 @@ def use_vectors(folder, mmap=False):
 
 
 KINDS = {
-    "corpus": (forge_corpus, use_corpus),
-    "model": (forge_arrays, use_model),
-    "checkpoint": (forge_arrays, use_checkpoint),
+    "corpus": (forge_folder, use_corpus),
+    "model": (forge_folder, use_model),
+    "checkpoint": (forge_folder, use_checkpoint),
     "vectors": (forge_files, use_vectors),
 }
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._compiled.buffers import read_only_view
 from .._compiled.rows import padded
-from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
-from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._pretrained.saved import saved_identity, saved_parameter
 from .._pretrained.vectorizer import PretrainedVectorizer
 from .._saving.values import ArrayStore, from_json, to_json
+from .._storage.folders import FolderKind, new_folder, open_folder
 from .._text.tokenizer import Tokenizer
 from .._validation.limits import INT32_MAX
 from .._validation.messages import brief
@@ -24,15 +22,8 @@ from .index_state import IndexState
 from .learned_vectors import DocumentVectors, Moments
 from .terms import Lexicon, is_sorted
 
-_HEADER = "index.json"
-_ENTRIES: dict[str, type] = {
-    "parameters": dict,
-    "tokenizer": dict,
-    "scoring": dict,
-    "n_fitted": int,
-    "pretrained": dict,
-}
-_FOLDER = ArrayFolder(FolderKind("search index", _HEADER, frozenset([_HEADER, ARRAYS])), 1, _ENTRIES)
+_ENTRIES: dict[str, type] = dict.fromkeys(("parameters", "tokenizer", "scoring", "pretrained"), dict)
+_KIND = FolderKind("search index", "index.json", _ENTRIES | {"n_fitted": int})
 _CHUNK = 1 << 14  # rows of vectors that are checked at a time
 
 _DTYPES = {
@@ -74,9 +65,8 @@ def save_state(
         "n_fitted": state.n_fitted,
         "pretrained": of_model,
     }
-    with new_folder(path, _FOLDER.kind) as folder:
-        write_folder(folder, _FOLDER, entries, arrays)
-        return {"written": sum(file.stat().st_size for file in folder.iterdir())}
+    with new_folder(path, _KIND) as new:
+        return {"written": new.write(entries, arrays)}
 
 
 def _as_json(name: str, value: Any) -> Any:
@@ -113,12 +103,7 @@ def load_state(path: PathLike, *, mmap: bool) -> _Loaded:
     ValueError
         If it is no index, or damaged; names the file.
     """
-    return read_whole(user_path(path), lambda folder: _read(folder, mmap=mmap))
-
-
-def _read(folder: Path, *, mmap: bool) -> _Loaded:
-    header = read_header(folder, _FOLDER)
-    arrays = read_arrays(folder, _FOLDER, header, mmap=mmap)
+    header, arrays, _ = open_folder(path, _KIND, mmap=mmap)
     probes, of_model = arrays.pop(_PROBES, None), header["pretrained"]
     try:
         parameters, options, scoring = (
@@ -132,7 +117,7 @@ def _read(folder: Path, *, mmap: bool) -> _Loaded:
         saved_model = None if probes is None else (of_model, np.array(probes))
         return _state_of(arrays, scoring, header["n_fitted"]), options, parameters, saved_model
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged or was not written by skembed: {error}") from None
+        raise ValueError(f"{user_path(path)} is damaged or was not written by skembed: {error}") from None
 
 
 def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: int) -> IndexState:
