@@ -213,9 +213,7 @@ def _check_expressible(estimator: Any) -> None:
         f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (
             unknown != "zero"
         ),
-        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (
-            reads_strings(tokenizer.analyzer) or isinstance(tokenizer.analyzer, PieceTokenizer)
-        ),
+        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (reads_strings(tokenizer.analyzer)),
         f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": isinstance(
             tokenizer.analyzer, CharacterNgrams
         ),

@@ -19,6 +19,7 @@ import numpy as np
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
+from .data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .words import compose, join_words, lower, lower_letters, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -233,8 +234,8 @@ class Tokenizer:
         check_pattern(known["token_pattern"], token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
-            if name == "analyzer" and isinstance(saved, Mapping) and "characters" in saved:
-                saved = known[name] = CharacterNgrams.from_options(saved["characters"])
+            if name == "analyzer" and isinstance(saved, Mapping) and "tokenizer" in saved:
+                saved = known[name] = tokenizer_from_json(saved["tokenizer"])
             if isinstance(saved, Mapping):
                 if given is None:
                     raise ValueError(
@@ -305,7 +306,7 @@ def same_option(mine: Any, other: Any) -> bool:
 
 def reads_strings(analyzer: Any) -> bool:
     """Whether an analyzer takes strings alone: others are code of the user, which may take anything."""
-    return not callable(analyzer) or isinstance(analyzer, CharacterNgrams)
+    return not callable(analyzer) or isinstance(analyzer, DataTokenizer)
 
 
 def _check_pattern(token_pattern: Any) -> None:
@@ -338,7 +339,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
 def _as_json(option: Any) -> Any:
     if option is None or isinstance(option, str):
         return option
-    if isinstance(option, CharacterNgrams):
-        return {"characters": option.options()}
+    if isinstance(option, DataTokenizer):
+        return {"tokenizer": tokenizer_to_json(option)}
     owner = option if hasattr(option, "__qualname__") else type(option)
     return {"callable": f"{getattr(owner, '__module__', None)}:{owner.__qualname__}"}
