@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.containers import items_of
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
@@ -330,7 +331,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
         return plain(stop_words)
     if isinstance(stop_words, (str, bytes)) or not isinstance(stop_words, Iterable):
         raise ValueError(f'stop_words must be "english", a list of words or None, got {brief(stop_words)}.')
-    words = stop_words.to_pylist() if hasattr(stop_words, "to_pylist") else list(stop_words)
+    words = list(items_of(stop_words))
     if not all(isinstance(word, str) for word in words):
         raise TypeError("stop_words must be strings.")
     return tuple(sorted({str(word) for word in words}))  # sorted: a set's order changes from one process to the next
