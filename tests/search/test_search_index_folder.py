@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from collections_of_documents import make_documents
 
-from benchmarks.forged_folders import array_file, forge, header_file
+from benchmarks.forged_folders import forge
 from skembed import SearchIndex
 from skembed._search import index_folder, index_state, search_index
 from skembed._storage import folders
@@ -77,20 +77,6 @@ def test_code_is_not_saved(tmp_path, options):
     with pytest.raises(TypeError, match=next(iter(options))):
         index.save(tmp_path / "index")
     assert not os.listdir(tmp_path)
-
-
-def test_damaged_bytes(index, tmp_path):
-    folder = tmp_path / "index"
-    index.save(folder)
-    for file in (array_file(folder), header_file(folder)):
-        whole = file.read_bytes()
-        for damaged in (whole[:-1], whole[:-9] + b"x" + whole[-8:], b""):
-            file.write_bytes(damaged)
-            for mmap in (False, True):
-                with pytest.raises(ValueError, match="index"):
-                    SearchIndex.load(folder, mmap=mmap)
-        file.write_bytes(whole)
-    check_same(index, SearchIndex.load(folder))
 
 
 FORGERIES = {
