@@ -35,7 +35,9 @@ FILES = Path(__file__).resolve().parents[1] / "tests" / "interchange" / "files"
 # Modules that decide what a file is, and have no code that numba compiles: that cannot be instrumented.
 READERS = (
     "skembed._word_vectors.fasttext",
+    "skembed._word_vectors.binary_rows",
     "skembed._word_vectors.files",
+    "skembed._word_vectors.text_rows",
     "skembed._word_vectors.read",
     "skembed._interchange",
     "skembed._text.piece_tokenizer",
