@@ -3,11 +3,11 @@
     python benchmarks/forgeries.py [--trials 100000] [--first 0] [--seconds 3600] [--log FILE] [--out doc/_results]
     python benchmarks/forgeries.py --trials 0 --log FILE [--out doc/_results]
 
-Mutates the saved folder of a corpus, of models and of a checkpoint, and files of word vectors: bytes of a file, or
-numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a corpus are
-embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint. A process of its own
-does that, so that a crash or a hang is counted too. "Clear errors" are ValueErrors; whatever else happens is listed
-with the seed that repeats it.
+Mutates the saved folder of a corpus, of models, of a checkpoint and of a search index, and files of word vectors: bytes
+of a file, or numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a
+corpus are embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint, an index
+finds and adds documents. A process of its own does that, so that a crash or a hang is counted too. "Clear errors" are
+ValueErrors; whatever else happens is listed with the seed that repeats it.
 
 With --log each outcome is a line of a file, and a run with the same file goes on after the seeds that it has, and
 counts them too. Several processes take different --first and files of their own, which are joined into one in the end.
@@ -52,6 +52,7 @@ def models():
     yield "CSE", skembed.CSEVectorizer(5, n_filters=4, min_count=1, max_iter=1, random_state=0)
     yield "target", skembed.TargetVectorizer(6, **options)
     yield "paragraph, dm", skembed.ParagraphVectorizer(6, algorithm="dm", combine="concatenate", window=1, **options)
+    yield "TextVectorizer", skembed.TextVectorizer(random_state=0)
     yield "skip-thought", skembed.research.SkipThoughtVectorizer(6, word_components=4, **options)
 
 
@@ -153,6 +154,12 @@ def use_checkpoint(folder, mmap=False):
     model.fit(TEXT, checkpoint=folder).transform(TEXT)
 
 
+def use_index(folder, mmap=False):
+    index = skembed.SearchIndex.load(folder, mmap=mmap)
+    index.search(["a cat in the sun", "rain"], k=3)
+    index.add(["a new cat"]).remove([0]).search(["rain"], k=3)
+
+
 def use_vectors(folder, mmap=False):
     for file in folder.iterdir():
         words, vectors = skembed.read_word_vectors(file)
@@ -164,6 +171,7 @@ KINDS = {
     "corpus": (forge_folder, use_corpus),
     "model": (forge_folder, use_model),
     "checkpoint": (forge_folder, use_checkpoint),
+    "index": (forge_folder, use_index),
     "vectors": (forge_files, use_vectors),
 }
 
@@ -237,10 +245,12 @@ def originals(parent, only=None):
         skembed.SentenceCorpus.from_sentences(TEXT).save(found["corpus"][1])
     if wanted("checkpoint", "checkpoint"):
         use_checkpoint(found["checkpoint"][1])
+    if wanted("index", "index"):
+        skembed.SearchIndex(6, keep_text=True, random_state=0).fit(TEXT).save(found["index"][1])
     for name, model in models():
         if wanted(f"model: {name}", "model"):
             of_each = {"pairs": [0, 1] * 20, "targets": np.eye(5)[np.arange(40) % 5]}
-            model.fit(TEXT, of_each.get(model._learns_from))
+            model.fit(TEXT, of_each.get(getattr(model, "_learns_from", None)))
             skembed.save(model, found[f"model: {name}"][1])
     vectors = {word: np.arange(3.0) + i for i, word in enumerate(["cat", "dog", "naïve", "北京", "rain"])}
     for name in ("text", "binary"):
