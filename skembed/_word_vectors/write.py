@@ -12,6 +12,7 @@ from .._storage.files import replacing
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .binary_rows import LARGEST, binary_row
+from .gensim_vectors import make_keyed_vectors
 from .read import read_source
 from .text_rows import text_row
 
@@ -132,14 +133,4 @@ def to_gensim(source: Any) -> Any:
     >>> vectors.most_similar("cat")  # doctest: +SKIP
     [('dog', 0.9938837289810181)]
     """
-    words, vectors, counts = read_source(source)
-    try:
-        from gensim.models import KeyedVectors
-    except ImportError:
-        raise ImportError("to_gensim needs gensim: pip install gensim.") from None
-    keyed = KeyedVectors(vectors.shape[1], count=0)
-    keyed.add_vectors(words, vectors.copy())
-    if counts is not None:
-        for word, count in zip(words, counts.tolist()):
-            keyed.set_vecattr(word, "count", count)
-    return keyed
+    return make_keyed_vectors(*read_source(source))
