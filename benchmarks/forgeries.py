@@ -3,18 +3,18 @@
     python benchmarks/forgeries.py [--trials 100000] [--first 0] [--seconds 3600] [--log FILE] [--out doc/_results]
     python benchmarks/forgeries.py --trials 0 --log FILE [--out doc/_results]
 
-Mutates the saved folder of a corpus, of models and of a checkpoint, and files of word vectors: bytes of a file, or
-numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a corpus are
-embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint. A process of its own
-does that, so that a crash or a hang is counted too. "Clear errors" are ValueErrors; whatever else happens is listed
-with the seed that repeats it.
+Mutates the saved folder of a corpus, of models, of a checkpoint and of a search index, and files of word vectors: bytes
+of a file, or numbers of an array, with all digests made to fit. Each is loaded and, if that goes well, used: text and a
+corpus are embedded, a pass of training goes on, a fit learns from the corpus or goes on from the checkpoint, an index
+finds and adds documents. A process of its own does that, so that a crash or a hang is counted too. "Clear errors" are
+ValueErrors; whatever else happens is listed with the seed that repeats it.
 
 With --log each outcome is a line of a file, and a run with the same file goes on after the seeds that it has, and
 counts them too. Several processes take different --first and files of their own, which are joined into one in the end.
 """
 
 import argparse
-import hashlib
+import contextlib
 import json
 import multiprocessing
 import sys
@@ -26,13 +26,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # the modules that all benchmarks share
 
+import forged_folders
 import numpy as np
 from reporting import report
-from safetensors.numpy import load_file, save_file
 
 import skembed
-from skembed._corpus import array_folders
-from skembed._corpus.storage import DTYPES, Arrays, corpus_digest
 
 TEXT = [
     "The cat sat on the mat.",
@@ -54,6 +52,7 @@ def models():
     yield "CSE", skembed.CSEVectorizer(5, n_filters=4, min_count=1, max_iter=1, random_state=0)
     yield "target", skembed.TargetVectorizer(6, **options)
     yield "paragraph, dm", skembed.ParagraphVectorizer(6, algorithm="dm", combine="concatenate", window=1, **options)
+    yield "TextVectorizer", skembed.TextVectorizer(random_state=0)
     yield "skip-thought", skembed.research.SkipThoughtVectorizer(6, word_components=4, **options)
 
 
@@ -93,29 +92,16 @@ def changed_array(array, random):
     return np.ascontiguousarray(array)
 
 
-def forge_corpus(folder, random):
-    arrays = {name: np.load(folder / f"{name}.npy") for name in Arrays._fields}
-    header = json.loads((folder / "corpus.json").read_text())
-    if random.integers(4) == 0:
-        file = sorted(folder.iterdir())[random.integers(7)]
-        file.write_bytes(changed_bytes(file.read_bytes(), random))
-        return
-    for _ in range(random.integers(1, 3)):
-        name = Arrays._fields[random.integers(6)]
-        arrays[name] = changed_array(arrays[name], random).astype(DTYPES[name])
-        np.save(folder / f"{name}.npy", arrays[name])
-    header["sizes"] = {name: len(array) for name, array in arrays.items()}
-    header["digest"] = corpus_digest(Arrays(**arrays), header["settings"])
-    (folder / "corpus.json").write_text(json.dumps(header))
-
-
-def forge_arrays(folder, random):
-    """Change the folder of a model or of a checkpoint."""
-    file, header_file = folder / "arrays.safetensors", next(folder.glob("*.json"))
+def forge_folder(folder, random):
+    """Change the folder of a corpus, a model or a checkpoint."""
+    kind, header_file = random.integers(4), forged_folders.header_file(folder)
     header = json.loads(header_file.read_text())
-    kind = random.integers(4)
     if kind == 0:
+        files = sorted(folder.glob("*.safetensors"))
+        file = files[random.integers(len(files))]
         file.write_bytes(changed_bytes(file.read_bytes(), random))
+        with contextlib.suppress(Exception):  # of a file that is none any more
+            forged_folders.forge(folder)
     elif kind == 1:
         text = header_file.read_bytes()
         for _ in range(20):  # until it is JSON again
@@ -124,16 +110,18 @@ def forge_arrays(folder, random):
                 break
             except ValueError:
                 pass
+        if isinstance(header, dict):
+            forged_folders.write_header(folder, header)
+        else:
+            header_file.write_text(json.dumps(header))
     else:
-        arrays = load_file(file)
-        name = sorted(arrays)[random.integers(len(arrays))]
-        arrays[name] = changed_array(arrays[name], random)
-        save_file(arrays, file)
-    data = file.read_bytes()
-    if isinstance(header, dict):
-        header["arrays"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        header["digest"] = array_folders.digest_of(header)
-    header_file.write_text(json.dumps(header))
+
+        def change(arrays):
+            for _ in range(random.integers(1, 3)):
+                name = sorted(arrays)[random.integers(len(arrays))]
+                arrays[name] = changed_array(arrays[name], random)
+
+        forged_folders.forge(folder, change_arrays=change)
 
 
 def forge_files(folder, random):
@@ -166,6 +154,12 @@ def use_checkpoint(folder, mmap=False):
     model.fit(TEXT, checkpoint=folder).transform(TEXT)
 
 
+def use_index(folder, mmap=False):
+    index = skembed.SearchIndex.load(folder, mmap=mmap)
+    index.search(["a cat in the sun", "rain"], k=3)
+    index.add(["a new cat"]).remove([0]).search(["rain"], k=3)
+
+
 def use_vectors(folder, mmap=False):
     for file in folder.iterdir():
         words, vectors = skembed.read_word_vectors(file)
@@ -174,9 +168,10 @@ def use_vectors(folder, mmap=False):
 
 
 KINDS = {
-    "corpus": (forge_corpus, use_corpus),
-    "model": (forge_arrays, use_model),
-    "checkpoint": (forge_arrays, use_checkpoint),
+    "corpus": (forge_folder, use_corpus),
+    "model": (forge_folder, use_model),
+    "checkpoint": (forge_folder, use_checkpoint),
+    "index": (forge_folder, use_index),
     "vectors": (forge_files, use_vectors),
 }
 
@@ -250,10 +245,12 @@ def originals(parent, only=None):
         skembed.SentenceCorpus.from_sentences(TEXT).save(found["corpus"][1])
     if wanted("checkpoint", "checkpoint"):
         use_checkpoint(found["checkpoint"][1])
+    if wanted("index", "index"):
+        skembed.SearchIndex(6, keep_text=True, random_state=0).fit(TEXT).save(found["index"][1])
     for name, model in models():
         if wanted(f"model: {name}", "model"):
             of_each = {"pairs": [0, 1] * 20, "targets": np.eye(5)[np.arange(40) % 5]}
-            model.fit(TEXT, of_each.get(model._learns_from))
+            model.fit(TEXT, of_each.get(getattr(model, "_learns_from", None)))
             skembed.save(model, found[f"model: {name}"][1])
     vectors = {word: np.arange(3.0) + i for i, word in enumerate(["cat", "dog", "naïve", "北京", "rain"])}
     for name in ("text", "binary"):

@@ -13,10 +13,9 @@ from sklearn.utils.multiclass import type_of_target
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import BOTH
-from .._text.sources import length_of
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._validation.columns import is_missing
+from .._validation.containers import is_missing, length_of
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising, iter_sentences, length_of
+from .._text.sources import advising, iter_sentences
 from .._validation.constraints import check_values
+from .._validation.containers import length_of
 from .coverage import LEAST_SENTENCES, CoverageCounter
 from .sharing import transforming
 from .text import TextEstimator

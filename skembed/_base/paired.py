@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
 from .._encoders.content_seeds import content_seeds
-from .._text.sources import iter_sentences, length_of
+from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.trainer import BlockLoop
 from .._validation.constraints import PredicateConstraint
+from .._validation.containers import length_of
 from .._validation.paths import PathLike
 from .._validation.targets import check_length, split_labels
 from .text import tokenizer_options

@@ -18,7 +18,7 @@ from .._compiled.norms import cosines_of_rows
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
-from .._validation.columns import one_column
+from .._validation.containers import one_column
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from .character_tokens import are_ngrams, has_words_and_ngrams

@@ -16,8 +16,9 @@ from .._compiled.threads import Threads, check_n_jobs, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences, KnownTokens
-from .._text.sources import BATCH_LENGTH, iter_batches, iter_sentences, iter_slices, length_of
+from .._text.sources import BATCH_LENGTH, iter_batches, iter_sentences, iter_slices
 from .._text.tokenizer import Tokenizer, same_option
+from .._validation.containers import length_of
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import brief, warn_at_user
 from .coverage import CoverageMixin

@@ -6,21 +6,19 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compiled.threads import Threads, count_threads
+from .._storage.folders import NewFolder, new_folder
 from .._text.batches import Batch, offsets
 from .._text.encoder import LEAST_BATCHES, CorpusTokenizer
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.paths import user_path
-from .checks import trust_folder
-from .content import Content, make_settings, open_content, read_handle
-from .folders import new_folder
-from .storage import CORPUS_FOLDER, GrowingArray, write_corpus
+from .content import Content, make_settings
+from .storage import CORPUS, arrays_of, growing_arrays, trust
 
 NO_SENTENCES = "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
 # What a corpus is made of: content, tokenizer, settings, path and digest.
@@ -41,29 +39,26 @@ def build(
     if to is None:
         return encode_batches(batches, tokenizer, None, *limits, n_jobs), tokenizer, settings, None, None
     return build_in_folder(
-        lambda folder: encode_batches(batches, tokenizer, folder, *limits, n_jobs), tokenizer, settings, to
+        lambda new: encode_batches(batches, tokenizer, new, *limits, n_jobs), tokenizer, settings, to
     )
 
 
 def build_in_folder(
-    encode: Callable[[Path], Content], tokenizer: Tokenizer, settings: dict[str, Any], to: str | os.PathLike[str]
+    encode: Callable[[NewFolder], Content], tokenizer: Tokenizer, settings: dict[str, Any], to: str | os.PathLike[str]
 ) -> Built:
-    """Save what `encode` returns to the folder `to`; it is given the folder that becomes `to`, for its arrays."""
-    with new_folder(to, CORPUS_FOLDER) as folder:
-        built = encode(folder)
-        digest = write_corpus(folder, built.arrays(), settings)
-        del built  # closes the memory maps: Windows does not rename a folder that holds an open file
-        trust_folder(folder)
-        # Opened before others can replace it, where that is possible.
-        opened = open_content(folder, mmap=True, verify=False, tokenizer=tokenizer) if os.name == "posix" else None
-    content = opened[0] if opened else read_handle(os.fspath(to), digest, tokenizer)
-    return content, tokenizer, settings, os.path.abspath(user_path(to)), digest
+    """Save what `encode` returns to the folder `to`; it is given the new folder, for its arrays."""
+    with new_folder(to, CORPUS) as new:
+        new.write({"settings": settings}, encode(new).arrays()._asdict())
+        stored = new.read()  # before others can replace it
+    trust(stored)
+    content = Content.from_arrays(arrays_of(stored, os.fspath(to)))
+    return content, tokenizer, settings, os.path.abspath(user_path(to)), stored.header["digest"]
 
 
 def encode_batches(
     batches: Iterable[tuple[Batch, list[int]]],
     tokenizer: Tokenizer,
-    folder: Path | None,
+    new: NewFolder | None,
     min_count: int,
     max_features: int | None,
     n_jobs: int | None,
@@ -73,13 +68,11 @@ def encode_batches(
     """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
 
     `batches` are (sentences, starts) as from :func:`iter_grouped_batches` or :func:`iter_text`. The arrays are
-    memory-mapped in `folder`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
+    memory-mapped in `new`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
     """
     with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
         encoder = CorpusTokenizer(tokenizer, threads)
-        tokens, sent_ptr, doc_ptr = (
-            files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
-        )
+        tokens, sent_ptr, doc_ptr = (files.enter_context(closing(array)) for array in growing_arrays(new))
         sent_ptr.append(np.zeros(1, np.int64))
         read: list[_Batch] = []
         for batch in encoder.read(batches):

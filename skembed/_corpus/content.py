@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .._storage.folders import new_folder, read_header
 from .._text.batches import offsets
 from .._text.sources import iter_slices
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
-from .checks import check_arrays, read_folder
-from .folders import new_folder
-from .storage import CORPUS_FOLDER, Arrays, write_corpus
+from .storage import CORPUS, Arrays, check_arrays, read_corpus
 
 _STEP = 1 << 20  # tokens, or sentences, that are worked on at once
 
@@ -135,7 +134,7 @@ def open_content(
 
     A tokenizer that is given is not read.
     """
-    arrays, settings, digest = read_folder(path, mmap=mmap, verify=verify)
+    arrays, settings, digest = read_corpus(path, mmap=mmap, verify=verify)
     try:
         check_limits(settings["min_count"], settings["max_features"])
         tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer, token_pattern)
@@ -165,10 +164,10 @@ def save_content(
     """Save a corpus, unless it is a memory map of that very folder, which still holds it."""
     if own_path is not None and os.path.realpath(user_path(path)) == os.path.realpath(own_path):
         with suppress(OSError, ValueError):
-            if read_folder(path, mmap=True, verify=False)[2] == own_digest:
+            if read_header(path, CORPUS)["digest"] == own_digest:
                 return
-    with new_folder(path, CORPUS_FOLDER) as folder:
-        write_corpus(folder, content.arrays(), settings)
+    with new_folder(path, CORPUS) as new:
+        new.write({"settings": settings}, content.arrays()._asdict())
 
 
 def as_rows(key: Any, n_rows: int) -> np.ndarray:

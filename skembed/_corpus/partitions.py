@@ -16,15 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._storage.array_files import map_arrays, write_arrays
+from .._storage.folders import NewFolder
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.clients import advice_on, check_client
 from .._validation.messages import brief
-from .._validation.paths import PathLike, naming
+from .._validation.paths import PathLike
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
 from .content import Content, make_settings
-from .storage import STEP, GrowingArray
+from .storage import STEP, growing_arrays
 
 _ARITY = 8  # vocabularies that a task merges
 _ONE_TABLE = (
@@ -35,7 +37,7 @@ _ONE_TABLE = (
 class _Partition(NamedTuple):
     """The corpus of a partition."""
 
-    folder: str
+    file: str
     n_sentences: int
     first: Any  # document id of the first sentence
     last: Any
@@ -75,8 +77,8 @@ def build_from_dask(
     check_client(client, "client")
     options = {} if client is None else {"scheduler": client}
 
-    def encode(folder: Path) -> Content:
-        shared = folder / "partitions"
+    def encode(new: NewFolder) -> Content:
+        shared = new.path("partitions")
         shared.mkdir()
         shared_tokenizer = delayed(tokenizer, traverse=False)
         encode_partition, merge, order, map_ids = map(delayed, (_encode_partition, _merge, _order, _map_ids))
@@ -89,14 +91,14 @@ def build_from_dask(
         )
         if not any(partition.n_sentences for partition in encoded):
             raise ValueError(NO_SENTENCES)
-        level: list[Any] = [partition.folder for partition in encoded]
+        level: list[Any] = [partition.file for partition in encoded]
         while len(level) > 1:
             level = [merge(level[i : i + _ARITY]) for i in range(0, len(level), _ARITY)]
         vocabulary = order(level[0], str(shared), min_count, max_features)
         (vocabulary, *remaps) = compute(
-            vocabulary, *(map_ids(partition.folder, vocabulary, str(shared)) for partition in encoded), **options
+            vocabulary, *(map_ids(partition.file, vocabulary, str(shared)) for partition in encoded), **options
         )
-        content = _concatenated(encoded, remaps, vocabulary, folder, one_document=groups is None)
+        content = _concatenated(encoded, remaps, vocabulary, new, one_document=groups is None)
         shutil.rmtree(shared)
         return content
 
@@ -187,7 +189,7 @@ def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
-# A task may run twice, also at once. So each writes to a new folder, and returns its name.
+# A task may run twice, also at once. So each writes a new file, and returns its name.
 
 
 def _encode_partition(
@@ -204,8 +206,8 @@ def _encode_partition(
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
-    folder = _write(shared, content.arrays()._asdict())
-    return _Partition(folder, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+    file = _write(shared, content.arrays()._asdict())
+    return _Partition(file, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
 
 
 def _partition_rows(texts: Any) -> str:
@@ -215,26 +217,17 @@ def _partition_rows(texts: Any) -> str:
 
 
 def _write(shared: str, arrays: dict[str, np.ndarray]) -> str:
-    """Write arrays to a new folder, and return its name."""
-    folder = Path(shared, uuid.uuid4().hex)
+    """Write arrays to a new file, and return its name."""
+    file = Path(shared, f"{uuid.uuid4().hex}.safetensors")
     try:
-        folder.mkdir()
+        write_arrays(file, arrays)
     except FileNotFoundError:
         raise FileNotFoundError(
             errno.ENOENT,
             "a worker does not find it. Choose a folder that this process and all workers see under one name",
             shared,
         ) from None
-    for name, array in arrays.items():
-        file = folder / f"{name}.npy"
-        with naming(file), file.open("xb") as opened:  # np.save would hide the reason if the disk is full
-            np.lib.format.write_array_header_1_0(opened, np.lib.format.header_data_from_array_1_0(array))
-            opened.write(np.ascontiguousarray(array).data)
-    return str(folder)
-
-
-def _read_partition(folder: str, name: str) -> np.ndarray:
-    return np.asarray(np.load(Path(folder, f"{name}.npy"), mmap_mode="r"))
+    return str(file)
 
 
 def _merge(tables: list[str | _Words]) -> _Words:
@@ -276,8 +269,9 @@ def _map_ids(partition: str, vocabulary: str, shared: str) -> str:
     return _write(shared, {"remap": remap})
 
 
-def _read_words(folder: str) -> _Words:
-    return _Words(*(_read_partition(folder, name) for name in _Words._fields))
+def _read_words(file: str) -> _Words:
+    arrays = map_arrays(Path(file))
+    return _Words(*(arrays[name] for name in _Words._fields))
 
 
 def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
@@ -292,27 +286,27 @@ def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
 
 
 def _concatenated(
-    encoded: list[_Partition], remaps: list[str], vocabulary: str, folder: Path, *, one_document: bool
+    encoded: list[_Partition], remaps: list[str], vocabulary: str, new: NewFolder, *, one_document: bool
 ) -> Content:
     """Write the partitions one after the other to the files of a folder, with final ids."""
     with ExitStack() as files:
-        tokens, sent_ptr, doc_ptr = (
-            files.enter_context(closing(GrowingArray(name, folder))) for name in ("tokens", "sent_ptr", "doc_ptr")
-        )
+        tokens, sent_ptr, doc_ptr = (files.enter_context(closing(array)) for array in growing_arrays(new))
         sent_ptr.append(np.zeros(1, np.int64))
         previous: Any = object()  # equal to no document id
         for partition, remap in zip(encoded, remaps):
             if not partition.n_sentences:
                 continue
-            ids, ends = (np.array(_read_partition(partition.folder, name)) for name in ("tokens", "sent_ptr"))
-            n_tokens = write_final_ids(ids, ends, _read_partition(remap, "remap"))
+            arrays = map_arrays(Path(partition.file))
+            ids, ends = np.array(arrays["tokens"]), np.array(arrays["sent_ptr"])
+            n_tokens = write_final_ids(ids, ends, map_arrays(Path(remap))["remap"])
             first_token, first_row = len(tokens), len(sent_ptr) - 1
             tokens.append(ids[:n_tokens])
             sent_ptr.append(ends[1:] + first_token)
             continues = first_row > 0 if one_document else not document_starts(previous, [partition.first], first_row)
-            doc_ptr.append(_read_partition(partition.folder, "doc_ptr")[int(continues) : -1] + first_row)
+            doc_ptr.append(arrays["doc_ptr"][int(continues) : -1] + first_row)
             previous = partition.last
-            shutil.rmtree(partition.folder)
+            del arrays  # Windows removes no file that is mapped
+            Path(partition.file).unlink()
         doc_ptr.append(np.array([len(sent_ptr) - 1], np.int64))
         text, word_ptr, counts = map(np.array, _read_words(vocabulary))  # copies: the files are removed
         words = Vocabulary.from_packed(text, word_ptr, counts)

@@ -1,7 +1,8 @@
-"""Binary models of fastText and epfml/sent2vec as fitted estimators."""
+"""Binary models of fastText and epfml/sent2vec, read as fitted estimators."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,20 @@ import numpy as np
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
-from .._word_vectors.fasttext import BinaryModel
+from .._word_vectors.fasttext import BinaryModel, is_binary_model, open_binary_model
 from .fitted import with_fitted
 
 _AS_WRITTEN: dict[str, Any] = {"token_pattern": BETWEEN_SPACES, "lowercase": False}
 
 
-def fitted_from(model: BinaryModel) -> MeanEmbeddingVectorizer | Sent2VecVectorizer:
+def recognises(file: Path) -> bool:
+    """Whether a file is such a model."""
+    return is_binary_model(file)
+
+
+def read(file: Path) -> MeanEmbeddingVectorizer | Sent2VecVectorizer:
     """Return the estimator that transforms as the model does; a ValueError names the file."""
+    model = open_binary_model(file)
     try:
         return _mean_of_words_and_ngrams(model) if model.is_sent2vec else _mean_of_words(model)
     except ValueError as error:

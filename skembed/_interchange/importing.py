@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._validation.paths import PathLike, user_path
-from .._word_vectors.fasttext import is_binary_model, open_binary_model
+from . import binary_models, static_folders
+
+_FORMATS: tuple[Any, ...] = binary_models, static_folders  # each is a file with all that is known of its format
 
 
 def import_model(path: PathLike) -> Any:
@@ -66,14 +68,9 @@ def import_model(path: PathLike) -> Any:
     file = user_path(path)
     if not file.exists():
         raise FileNotFoundError(f"There is no model at {file}.")
-    if is_binary_model(file):
-        from .binary_models import fitted_from  # numba takes a while to import
-
-        return fitted_from(open_binary_model(file))
-    from .static_folders import is_static_folder, read_static_folder
-
-    if is_static_folder(file):
-        return read_static_folder(file)
+    for foreign in _FORMATS:
+        if foreign.recognises(file):
+            return foreign.read(file)
     raise ValueError(
         f"{file} is not a binary model of fastText or sent2vec, nor a folder of model2vec or sentence-transformers. "
         "Give a file of word vectors to MeanEmbeddingVectorizer(word_vectors=path), and a folder of skembed.save to "

@@ -1,15 +1,21 @@
-"""Folders of model2vec, and of sentence-transformers with a StaticEmbedding, as fitted estimators."""
+"""Folders of model2vec, and of sentence-transformers with a StaticEmbedding: read as estimators, and written."""
 
 from __future__ import annotations
 
+import json
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import __version__
+from .._base.pooled import PooledVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
-from .._text.piece_tokenizer import PieceTokenizer
-from .._text.tokenizer import Tokenizer
+from .._text.character_ngrams import CharacterNgrams
+from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
+from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
+from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
 from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import describe_unreadable
@@ -21,14 +27,35 @@ _SUBFOLDER = "0_StaticEmbedding"
 _LARGEST_JSON = 1 << 28  # bytes
 _OF_MODEL2VEC, _OF_SENTENCE_TRANSFORMERS = "embeddings", "embedding.weight"
 _OPTIONAL = ("mapping", "weights")
+_CARD = "README.md"
+FILES = frozenset([VECTORS, TOKENIZER, CONFIG, MODULES, _CARD])  # that are written
+_WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w\w+ of Python; their own \w is larger
+_PATTERNS: dict[str | None, str] = {None: MARKED_WORDS, BETWEEN_SPACES: BETWEEN_SPACES}
+_PATTERNS |= dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
+_PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS)
+_COMPOSING: dict[str, Any] = {"type": "NFC"}
+_REPLACING: dict[str, Any] = {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}
+_LOWERING: list[dict[str, Any]] = [{"type": "Lowercase"}, _REPLACING, _COMPOSING]
+_REPLACING_CAPITAL: dict[str, Any] = _REPLACING | {"pattern": {"String": CAPITAL_DOTTED_I}}
+_LOWERING_ALONE: list[dict[str, Any]] = [_REPLACING_CAPITAL, {"type": "Lowercase"}]  # where there is a pattern
+_TYPES = "sentence_transformers.models."
+_N_TESTED = 2000  # words
 
 
-def is_static_folder(folder: Path) -> bool:
+class Written(NamedTuple):
+    """What a folder holds, and sentences to compare its rows with those of the estimator."""
+
+    n_words: int
+    n_left_out: int
+    sentences: list[str]
+
+
+def recognises(folder: Path) -> bool:
     """Whether a folder has the files of such a model."""
     return folder.is_dir() and any((inner / TOKENIZER).exists() for inner in (folder, folder / _SUBFOLDER))
 
 
-def read_static_folder(folder: Path) -> MeanEmbeddingVectorizer:
+def read(folder: Path) -> MeanEmbeddingVectorizer:
     """Return the fitted estimator; a ValueError names the file."""
     inner = folder if (folder / TOKENIZER).exists() else folder / _SUBFOLDER
     tokenizer = _read_tokenizer(inner / TOKENIZER)
@@ -148,3 +175,186 @@ def _ends_with_normalize(file: Path) -> bool:
     if names not in (["StaticEmbedding"], ["StaticEmbedding", "Normalize"]):
         raise ValueError(f"{file} has the modules {brief(names)}, not a StaticEmbedding alone or with Normalize.")
     return len(names) == 2
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def write(estimator: Any, folder: Path) -> Written:
+    """Write the files of an estimator; a TypeError or ValueError says what they cannot express."""
+    _check_expressible(estimator)
+    if isinstance(estimator._tokenizer.analyzer, PieceTokenizer):
+        tokenizer, words, vectors = _with_pieces(estimator, estimator._tokenizer.analyzer)
+        n_left_out = 0
+    else:
+        words, vectors, n_left_out = _words_and_vectors(estimator)
+        tokenizer = _tokenizer_of(estimator, words)
+    _write_files(folder, tokenizer, vectors)
+    card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
+    (folder / _CARD).write_text(card, encoding="utf-8")
+    tested = words[:: 1 + len(words) // _N_TESTED]
+    # Of words that capitals change there is a warning.
+    capitals = [word.upper() if _is_lowered_alike(estimator, word) else word for word in tested]
+    sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
+    return Written(len(words), n_left_out, sentences)
+
+
+def _check_expressible(estimator: Any) -> None:
+    """Raise an error that says what the other programs cannot do."""
+    name = type(estimator).__name__
+    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
+        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
+    tokenizer, unknown = estimator._tokenizer, estimator._option("unknown")
+    faults = {
+        f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
+            getattr(estimator, "ngram_range", (1, 1))[1] > 1
+        ),
+        "binary=True: a repeated word counts each time": estimator.binary,
+        f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (
+            unknown != "zero"
+        ),
+        f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (reads_strings(tokenizer.analyzer)),
+        f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": isinstance(
+            tokenizer.analyzer, CharacterNgrams
+        ),
+        f"stemmer={brief(tokenizer.stemmer)}: words are looked up as they are": tokenizer.stemmer is not None,
+        f"token_pattern={brief(tokenizer.token_pattern)}: its regular expressions have other rules": (
+            tokenizer.token_pattern not in _PATTERNS
+        ),
+    }
+    for fault, is_there in faults.items():
+        if is_there:
+            raise ValueError(f"The folder cannot express {name} with {fault}.")
+
+
+def _with_pieces(estimator: Any, pieces: PieceTokenizer) -> tuple[dict[str, Any], list[str], np.ndarray]:
+    """The tokenizer that the model was imported with, its tokens, and a weighted vector of each."""
+    if estimator.vocabulary_.get(pieces.unknown) is not None:
+        raise ValueError(
+            f"The folder cannot express {type(estimator).__name__} with a vector of unknown pieces, "
+            f"{pieces.unknown!r}: model2vec leaves them out."
+        )
+    rows = np.array([estimator.vocabulary_.get(token, -1) for token in pieces.tokens])
+    vectors = np.zeros((len(rows), estimator.n_features_out_), np.float32)
+    known = rows >= 0
+    vectors[known] = estimator._summed_vectors[rows[known]] * estimator.word_weights_[rows[known], None]
+    return parse_json(pieces.text) | {"truncation": None, "padding": None}, pieces.tokens, vectors
+
+
+def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
+    """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
+    analyze, vocabulary = estimator._tokenizer.analyze, estimator.vocabulary_
+    words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
+    if estimator._tokenizer.token_pattern is None:
+        unspaced, words = words, [word for word in words if not UNSPACED_LETTER.search(word)]
+        if len(words) < len(unspaced):
+            warnings.warn(
+                "Letters of scripts without spaces between words, such as Chinese, are left out, since the other "
+                "programs do not make pairs of them: a text of these has no vector there.",
+                UserWarning,
+                stacklevel=4,
+            )
+    if not words:
+        raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
+    if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
+        warnings.warn(
+            f"Words such as {other!r} end in a sigma. Of a text in capitals, {type(estimator).__name__} makes ς at the "
+            "end and the other programs σ, so they do not find the word there.",
+            UserWarning,
+            stacklevel=4,
+        )
+    rows = [vocabulary[word] for word in words]
+    vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
+    np.multiply(estimator._summed_vectors[rows], estimator.word_weights_[rows, None], out=vectors[1:])
+    return words, vectors, len(vocabulary) - len(words)
+
+
+def _is_lowered_alike(estimator: Any, word: str) -> bool:
+    """Whether the estimator and the other programs make the same of a word in capitals."""
+    capitals = word.upper()
+    tokenizer = estimator._tokenizer
+    if not tokenizer.lowercase:
+        return True
+    if tokenizer.token_pattern is None:
+        return compose(lower_each(capitals).replace(DOTTED_I, "i")) == lower(capitals)
+    return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
+
+
+def _normalizers(tokenizer: Tokenizer) -> list[dict[str, Any]]:
+    if tokenizer.token_pattern is None:
+        return _LOWERING if tokenizer.lowercase else [_COMPOSING]
+    return _LOWERING_ALONE if tokenizer.lowercase else []
+
+
+def _is_utf8(word: str) -> bool:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _tokenizer_of(estimator: Any, words: list[str]) -> dict[str, Any]:
+    """How the other programs find these words; the unknown token comes first."""
+    unknown = "[UNK]"
+    while unknown in estimator.vocabulary_:
+        unknown += "_"
+    normalizers = _normalizers(estimator._tokenizer)
+    pattern = _PATTERNS[estimator._tokenizer.token_pattern]
+    vocabulary = {token: index for index, token in enumerate([unknown, *words])}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
+        "post_processor": None,
+        "decoder": None,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": unknown},
+    }
+
+
+def _write_files(folder: Path, tokenizer: dict[str, Any], vectors: np.ndarray) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"embeddings": vectors}, folder / VECTORS)
+    contents: dict[str, Any] = {
+        TOKENIZER: tokenizer,
+        CONFIG: {"model_type": "model2vec", "normalize": True, "max_length": None, "embedding_dtype": "float32"},
+        MODULES: [
+            {"idx": 0, "name": "0", "path": ".", "type": f"{_TYPES}StaticEmbedding"},
+            {"idx": 1, "name": "1", "path": "1_Normalize", "type": f"{_TYPES}Normalize"},
+        ],
+    }
+    for name, content in contents.items():
+        (folder / name).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+_CARD_TEXT = """\
+---
+library_name: model2vec
+---
+# {name}
+
+Sentence vectors of {n_words:,} words, exported by skembed {version}. A sentence is the sum of the vectors of its
+words, divided by its length.
+
+```python
+from model2vec import StaticModel
+
+rows = StaticModel.from_pretrained("this folder").encode(["A sentence."])
+```
+
+```python
+from sentence_transformers import SentenceTransformer
+
+rows = SentenceTransformer("this folder").encode(["A sentence."])
+```
+
+```python
+import skembed
+
+rows = skembed.import_model("this folder").transform(["A sentence."])
+```
+"""

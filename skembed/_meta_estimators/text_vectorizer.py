@@ -22,7 +22,7 @@ from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.columns import one_column
+from .._validation.containers import one_column
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, check_size, numbers_in_columns, split_labels

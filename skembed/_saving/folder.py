@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
-from .._corpus.folders import FolderKind, new_folder, read_whole
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._pretrained.saved import MissingModelError
+from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
@@ -20,16 +18,16 @@ from .header import ENTRY_TYPES, describe_model, model_of
 from .packing import PACKED_DTYPES, packed, unpacked
 from .schema import CLASSES
 
-_HEADER, _CARD = "model.json", "README.md"
-_FOLDER = ArrayFolder(FolderKind("model", _HEADER, frozenset([_HEADER, ARRAYS, _CARD])), 1, ENTRY_TYPES)
+_CARD = "README.md"
+_KIND = FolderKind("model", "model.json", ENTRY_TYPES, texts=(_CARD,))
 
 
 def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
     """Save a fitted estimator as a folder that holds no code.
 
-    The folder has the files ``arrays.safetensors`` and ``model.json``, and a card for people, ``README.md``. It is
-    written beside `path` and takes its place in one step when it is complete. A model that is saved there already is
-    replaced: whoever reads finds the old one or the new one, also if the computer stops meanwhile.
+    The folder has the file ``model.json``, the arrays that it names as safetensors, and a card for people,
+    ``README.md``. A model that is saved there already is replaced in one step: whoever reads finds the old one or the
+    new one, also if the computer stops meanwhile.
 
     Parameters
     ----------
@@ -99,11 +97,9 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     describe = describe_blocks if has_blocks else describe_model
     model = describe(estimator, inference_only=inference_only)
     arrays = packed(model.arrays, dtype, model.axes)
-    with new_folder(path, _FOLDER.kind) as folder:
-        write_folder(folder, _FOLDER, model.entries, arrays)
-        card = card_of(estimator, inference_only=inference_only, dtype=dtype, left_out=model.left_out)
-        (folder / _CARD).write_text(card, encoding="utf-8", errors="replace")
-        written = sum(file.stat().st_size for file in folder.iterdir())
+    card = card_of(estimator, inference_only=inference_only, dtype=dtype, left_out=model.left_out)
+    with new_folder(path, _KIND) as new:
+        written = new.write(model.entries, arrays, {_CARD: card})
     return {"written": written, "left_out": model.left_out}
 
 
@@ -162,24 +158,10 @@ def load_with_digest(
     path: PathLike, *, mmap: bool, token_pattern: str | None, pretrained: Any = None
 ) -> tuple[Any, str]:
     """Return what :func:`load` returns, and the digest of its folder."""
-    return read_whole(
-        user_path(path), lambda folder: _load(folder, mmap=mmap, token_pattern=token_pattern, pretrained=pretrained)
-    )
-
-
-def read_digest(path: PathLike) -> str:
-    """Return the digest of a saved model, which says all that it is."""
-    return read_whole(user_path(path), lambda folder: str(read_header(folder, _FOLDER)["digest"]))
-
-
-def _load(folder: Path, *, mmap: bool, token_pattern: str | None, pretrained: Any) -> tuple[Any, str]:
-    header = read_header(folder, _FOLDER)
-    stored = read_arrays(folder, _FOLDER, header, mmap=mmap)
+    folder = user_path(path)
+    header, stored, _ = open_folder(folder, _KIND, mmap=mmap)
     try:
         arrays = unpacked(stored)
-    except ValueError as error:
-        raise ValueError(f"{folder / ARRAYS} is damaged or was not written by skembed: {error}") from None
-    try:
         if header["class"] == TextVectorizer.__name__:
             return blocks_of(header, arrays, pretrained), header["digest"]
         if pretrained is not None:
@@ -188,6 +170,11 @@ def _load(folder: Path, *, mmap: bool, token_pattern: str | None, pretrained: An
     except MissingModelError:
         raise
     except RefusedPatternError as error:
-        raise ValueError(f"{folder / _HEADER} was not loaded. {error}") from None
+        raise ValueError(f"{folder / _KIND.header} was not loaded. {error}") from None
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{folder / _HEADER} is damaged or was not written by skembed: {error}") from None
+        raise ValueError(f"{folder / _KIND.header} is damaged or was not written by skembed: {error}") from None
+
+
+def read_digest(path: PathLike) -> str:
+    """Return the digest of a saved model, which says all that it is."""
+    return str(read_header(path, _KIND)["digest"])

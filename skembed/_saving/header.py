@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from .._base.text import TextEstimator, tokenizer_options
 from .._text.batches import decode_words, encode_words
-from .._text.character_ngrams import CharacterNgrams
-from .._text.piece_tokenizer import PieceTokenizer
+from .._text.data_tokenizer import DataTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
 from .._validation.messages import brief
 from .._validation.scalars import plain
@@ -126,7 +125,7 @@ def parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
             "random_state is a RandomState, which a folder cannot hold. Set it to None or an int: a fitted model does "
             "not need it."
         )
-    if callable(value) and not isinstance(value, (CharacterNgrams, PieceTokenizer)):  # which are data
+    if callable(value) and not isinstance(value, DataTokenizer):  # which are data
         raise TypeError(
             f"{name}={brief(value)} is code, which a folder does not hold. Use an option that is a string, such as "
             'token_pattern or stemmer="english", or save the model with joblib.'

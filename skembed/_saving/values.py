@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .._text.character_ngrams import CharacterNgrams
-from .._text.piece_tokenizer import PieceTokenizer
+from .._text.data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .._validation.messages import brief
 
 _SCALARS = {"bool", "float32", "float64", "int32", "int64"}
@@ -61,10 +60,8 @@ def to_json(value: Any, name: str, store: ArrayStore) -> Any:
             return {tag: [to_json(item, name, store) for item in items]}
     if type(value) is dict and all(type(key) is str for key in value):
         return {"dict": {key: to_json(item, name, store) for key, item in value.items()}}
-    if type(value) is PieceTokenizer:
-        return {"pieces": value.text}
-    if type(value) is CharacterNgrams:
-        return {"characters": value.options()}
+    if isinstance(value, DataTokenizer):
+        return {"tokenizer": tokenizer_to_json(value)}
     if type(value) in _STEPS.values():
         params = {key: param for key, param in value.get_params().items() if key != "random_state"}
         fitted = {key: item for key, item in vars(value).items() if key in _STEP_ATTRIBUTES}
@@ -100,10 +97,8 @@ def from_json(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         if tag != "tuple" and not all(isinstance(item, str) for item in items):
             raise ValueError(f"{brief(value)} is no set of strings.")
         return _SEQUENCES[tag](items)
-    if tag == "pieces" and isinstance(inner, str):
-        return PieceTokenizer(inner)
-    if tag == "characters":
-        return CharacterNgrams.from_options(inner)
+    if tag == "tokenizer":
+        return tokenizer_from_json(inner)
     if tag == "step" and isinstance(inner, list) and len(inner) == 3:
         return _step(inner[0], inner[1], inner[2], arrays)
     if tag == "dict" and isinstance(inner, dict):

@@ -1,38 +1,29 @@
-"""A saved search index: a folder of arrays and a header, checked before a kernel uses one of them."""
+"""An index as a folder: written, and opened, which checks it before a kernel uses one of its arrays."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .._compiled.buffers import read_only_view
 from .._compiled.rows import padded
-from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
-from .._corpus.folders import FolderKind, new_folder, read_whole
-from .._pretrained.saved import saved_identity, saved_parameter
-from .._pretrained.vectorizer import PretrainedVectorizer
+from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._saving.values import ArrayStore, from_json, to_json
+from .._storage.folders import FolderKind, new_folder, open_folder
 from .._text.tokenizer import Tokenizer
 from .._validation.limits import INT32_MAX
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.paths import PathLike
 from .._validation.scalars import plain
 from .bm25 import Postings, Scoring
+from .index_inspection import Fitted
 from .index_state import IndexState
 from .learned_vectors import DocumentVectors, Moments
-from .terms import Lexicon, is_sorted
+from .terms import Lexicon, TermReader, is_sorted
 
-_HEADER = "index.json"
-_ENTRIES: dict[str, type] = {
-    "parameters": dict,
-    "tokenizer": dict,
-    "scoring": dict,
-    "n_fitted": int,
-    "pretrained": dict,
-}
-_FOLDER = ArrayFolder(FolderKind("search index", _HEADER, frozenset([_HEADER, ARRAYS])), 1, _ENTRIES)
+_ENTRIES: dict[str, type] = dict.fromkeys(("parameters", "tokenizer", "scoring", "pretrained"), dict)
+_KIND = FolderKind("search index", "index.json", _ENTRIES | {"n_fitted": int})
 _CHUNK = 1 << 14  # rows of vectors that are checked at a time
 
 _DTYPES = {
@@ -56,27 +47,104 @@ _PROBES = "pretrained_probes"  # only of an index with a pretrained model
 _TEXT = {"text": ("uint8", 1), "text_ptr": ("int64", 1)}  # only where the text is kept
 
 
-def save_state(
-    path: PathLike,
-    state: IndexState,
-    tokenizer_options: dict[str, Any],
-    parameters: dict[str, Any],
-    model: PretrainedVectorizer | None,
-) -> dict[str, int]:
-    """Write an index to a folder; a folder of an index that is there is replaced in one step."""
-    parameters = parameters | {"pretrained": saved_parameter(parameters["pretrained"])}
-    of_model, probes = ({}, None) if model is None else saved_identity(model)
-    arrays = _arrays_of(state) | ({} if probes is None else {_PROBES: probes})
-    entries = {
-        "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
-        "tokenizer": {name: _as_json(name, value) for name, value in tokenizer_options.items()},
-        "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
-        "n_fitted": state.n_fitted,
-        "pretrained": of_model,
-    }
-    with new_folder(path, _FOLDER.kind) as folder:
-        write_folder(folder, _FOLDER, entries, arrays)
-        return {"written": sum(file.stat().st_size for file in folder.iterdir())}
+class IndexSaving:
+    """Adds to an index how it is saved and loaded."""
+
+    _fitted: Fitted
+
+    def save(self: Any, path: PathLike) -> dict[str, int]:
+        """Save the index as a folder that holds no code.
+
+        The folder is written beside `path` and takes its place in one step. An index that is saved there is replaced:
+        whoever reads finds the old one or the new one, also if the computer stops meanwhile.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the folder.
+
+        Returns
+        -------
+        sizes : dict of str to int
+            Bytes: "written".
+
+        Raises
+        ------
+        TypeError
+            If a parameter is code, such as a callable `stemmer`. Pickle such an index.
+        FileExistsError
+            If `path` exists and is no saved index.
+        OSError
+            If the folder cannot be written; then what was at `path` is still there.
+        ValueError
+            If `path` is a URL.
+        """
+        state, _, options, model = self._checked()
+        parameters = self.get_params(deep=False)
+        parameters["pretrained"] = saved_parameter(parameters["pretrained"])
+        of_model, probes = ({}, None) if model is None else saved_identity(model)
+        entries = {
+            "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
+            "tokenizer": {name: _as_json(name, value) for name, value in options.items()},
+            "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
+            "n_fitted": state.n_fitted,
+            "pretrained": of_model,
+        }
+        with new_folder(path, _KIND) as new:
+            return {"written": new.write(entries, _arrays_of(state) | ({} if probes is None else {_PROBES: probes}))}
+
+    @classmethod
+    def load(cls, path: PathLike, *, mmap: bool = False, pretrained: Any = None) -> Self:
+        """Load an index that `save` wrote. No code of the folder runs, and all of it is checked first.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Name of the folder.
+        mmap : bool, default=False
+            Whether to map the arrays into memory, so that several processes share them. The folder must then stay as
+            it is while the index is in use; `save` under the same name replaces it and does no harm.
+        pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
+            The pretrained model of the index, if it was given as an object, or its path has changed.
+
+        Returns
+        -------
+        index : SearchIndex
+            The index. It gives the same bits as the saved one.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If it is no saved index, is damaged or was written in a newer format; `path` is a URL; or the pretrained
+            model is missing or another one.
+        """
+        header, arrays, _ = open_folder(path, _KIND, mmap=mmap)
+        probes, of_model = arrays.pop(_PROBES, None), header["pretrained"]
+        try:
+            parameters, options, scoring = (
+                {name: from_json(value, {}) for name, value in header[entry].items()}
+                for entry in ("parameters", "tokenizer", "scoring")
+            )
+            if set(options) != {"stemmer", "stop_words"} or set(scoring) != {"k1", "b"}:
+                raise ValueError("settings are missing.")
+            if (probes is None) != (not of_model):
+                raise ValueError("the pretrained model and its rows must be there together.")
+            state = _state_of(arrays, scoring, header["n_fitted"])
+            index: Any = cls(**parameters)
+            index._validate_params()
+            reader = TermReader(**options)
+            model = None if probes is None else reopened(pretrained, index.pretrained, of_model, np.array(probes))
+        except MissingModelError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged or was not written by skembed: {error}") from None
+        if probes is None and pretrained is not None:
+            raise ValueError(f"The index at {path} was fitted without a pretrained model. Fit it with one.")
+        index.pretrained = index.pretrained if pretrained is None else pretrained
+        index._fitted = Fitted(state, reader, options, model)
+        return index
 
 
 def _as_json(name: str, value: Any) -> Any:
@@ -97,42 +165,6 @@ def _arrays_of(state: IndexState) -> dict[str, np.ndarray]:
         *(*documents.moments, state.scoring.field_weights),
     )
     return dict(zip(_DTYPES, arrays, strict=True)) | dict(zip(_TEXT, state.text or ()))
-
-
-_SavedModel = tuple[dict[str, Any], np.ndarray]  # as `saved_identity` returns it
-_Loaded = tuple[IndexState, dict[str, Any], dict[str, Any], _SavedModel | None]
-
-
-def load_state(path: PathLike, *, mmap: bool) -> _Loaded:
-    """Read an index: its state, the options of its tokenizer, its parameters and its pretrained model, if it has one.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is nothing at `path`.
-    ValueError
-        If it is no index, or damaged; names the file.
-    """
-    return read_whole(user_path(path), lambda folder: _read(folder, mmap=mmap))
-
-
-def _read(folder: Path, *, mmap: bool) -> _Loaded:
-    header = read_header(folder, _FOLDER)
-    arrays = read_arrays(folder, _FOLDER, header, mmap=mmap)
-    probes, of_model = arrays.pop(_PROBES, None), header["pretrained"]
-    try:
-        parameters, options, scoring = (
-            {name: from_json(value, {}) for name, value in header[entry].items()}
-            for entry in ("parameters", "tokenizer", "scoring")
-        )
-        if set(options) != {"stemmer", "stop_words"} or set(scoring) != {"k1", "b"}:
-            raise ValueError("settings are missing.")
-        if (probes is None) != (not of_model):
-            raise ValueError("the pretrained model and its rows must be there together.")
-        saved_model = None if probes is None else (of_model, np.array(probes))
-        return _state_of(arrays, scoring, header["n_fitted"]), options, parameters, saved_model
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{folder} is damaged or was not written by skembed: {error}") from None
 
 
 def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: int) -> IndexState:

@@ -21,8 +21,8 @@ from .._validation.messages import warn_at_user
 from .bm25 import Scoring
 from .document_pairs import cut_pairs
 from .documents import pairs_of_queries, read_documents, read_field_weights, read_queries
+from .index_folder import IndexSaving
 from .index_inspection import Fitted, IndexInspection
-from .index_saving import IndexSaving
 from .index_state import checked_rows, make_state, with_documents, without_rows
 from .learned_vectors import WordVectors, learn_vectors
 from .pretrained_vectors import pretrained_rows

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._corpus.storage import HEADER
+from .._corpus.storage import CORPUS
 
 LARGE = 1 << 20  # bytes, from which on arrays travel as files
 _DTYPE = np.dtype("<i4")  # on all machines, as a corpus is saved
@@ -46,7 +46,7 @@ class TokenFile(NamedTuple):
         except (OSError, ValueError) as error:  # a shorter file is a ValueError
             raise TokensNotFoundError(f"{self.path} cannot be read: {error}") from error
         if digest != self.digest:
-            raise TokensNotFoundError(f"{self.path} or {HEADER} beside it differs from that of the fit")
+            raise TokensNotFoundError(f"{self.path} or {CORPUS.header} beside it differs from that of the fit")
         return tokens
 
 
@@ -95,6 +95,6 @@ def memory_map_of(array: np.ndarray) -> np.memmap | None:
 def _digest(tokens: np.ndarray, path: str) -> bytes:
     starts = np.linspace(0, max(0, len(tokens) - _SAMPLE), _N_SAMPLES).astype(np.int64)
     samples = [tokens[start : start + _SAMPLE].tobytes() for start in starts.tolist()]
-    header = Path(path).with_name(HEADER)  # which has a digest of all tokens
+    header = Path(path).with_name(CORPUS.header)  # which has a digest of all tokens
     samples += [header.read_bytes()] if header.is_file() else []
     return hashlib.blake2b(b"".join(samples), digest_size=16).digest()

@@ -8,6 +8,7 @@ __all__ = [
     "batches",
     "character_counts",
     "character_ngrams",
+    "data_tokenizer",
     "encoder",
     "files",
     "known_words",

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._validation.containers import arrow_of
 from .words import UNSPACED_LETTER, composing, lower, marks
 
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
@@ -141,20 +142,11 @@ def iter_columns(X: Any, size: int, fill: bool = False) -> Iterator[Column | lis
     A batch with missing values is a list, or, if `fill`, has empty strings in their place. Returns None if `X` is no
     column of strings, or pyarrow is missing.
     """
-    if not (hasattr(X, "to_pylist") or hasattr(X, "to_arrow") or hasattr(getattr(X, "array", None), "__arrow_array__")):
+    array = arrow_of(X)
+    if array is None:
         return None
-    try:
-        import pyarrow
-    except ImportError:
-        return None
-    if hasattr(X, "to_pylist"):
-        array = X
-    elif hasattr(X, "to_arrow"):
-        array = X.to_arrow()
-    elif _is_arrow_backed(X):
-        array = X.array.__arrow_array__()
-    else:
-        return None
+    import pyarrow  # which has made the array
+
     chunks = getattr(array, "chunks", [array])
     text_types = string_types(pyarrow)
     if not all(hasattr(chunk, "type") and chunk.type in text_types for chunk in chunks):
@@ -165,11 +157,6 @@ def iter_columns(X: Any, size: int, fill: bool = False) -> Iterator[Column | lis
 def string_types(pyarrow: Any) -> list[Any]:
     """Return Arrow's types of strings."""
     return [getattr(pyarrow, name)() for name in ("string", "large_string", "string_view") if hasattr(pyarrow, name)]
-
-
-def _is_arrow_backed(X: Any) -> bool:
-    dtype = getattr(X, "dtype", None)
-    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
 
 
 def _iter_slices(pyarrow: Any, chunks: list[Any], size: int, fill: bool) -> Iterator[Column | list[Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._validation.messages import brief
+from .data_tokenizer import DataTokenizer
 from .words import compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
@@ -21,7 +22,7 @@ _SPACES = re.compile(r"\s\s+")
 
 
 @dataclass(frozen=True)
-class CharacterNgrams:
+class CharacterNgrams(DataTokenizer):
     """Character n-grams as the tokens of a text, for the parameter `analyzer`.
 
     It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
@@ -119,14 +120,14 @@ class CharacterNgrams:
             for end in range(start + shortest, min(start + longest, len(span)) + 1):
                 yield span[start:end]
 
-    def options(self) -> list[Any]:
+    def to_json(self) -> list[Any]:
         """Return the parameters as JSON holds them."""
         return [self.analyzer, *self.ngram_range, self.lowercase, self.words]
 
     @classmethod
-    def from_options(cls, options: Any) -> CharacterNgrams:
-        """Undo :meth:`options`."""
-        if not isinstance(options, list) or len(options) != 5:
-            raise ValueError(f"{brief(options)} are no options of CharacterNgrams.")
-        analyzer, shortest, longest, lowercase, words = options
+    def from_json(cls, value: Any) -> CharacterNgrams:
+        """Undo :meth:`to_json`."""
+        if not isinstance(value, list) or len(value) != 5:
+            raise ValueError(f"{brief(value)} are no options of CharacterNgrams.")
+        analyzer, shortest, longest, lowercase, words = value
         return cls(analyzer, (shortest, longest), lowercase, words)

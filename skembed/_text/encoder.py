@@ -12,7 +12,6 @@ import numpy as np
 from .._compiled.threads import Threads
 from .._validation.messages import brief
 from .batches import Batch, Column, Text, encode_words, offsets
-from .piece_tokenizer import PieceTokenizer
 from .sources import wrong_row
 from .splitting import warn_of_unsplit_text, warn_of_useless_stop_words
 from .tokenizer import Tokenizer, reads_strings
@@ -229,7 +228,7 @@ def encode_in_python(
     batch: list[Any], tokenizer: Tokenizer, word_ids: WordIds, first_row: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids of some sentences and the offset of each sentence, for any tokenizer."""
-    if reads_strings(tokenizer.analyzer) or isinstance(tokenizer.analyzer, PieceTokenizer):
+    if reads_strings(tokenizer.analyzer):
         _check_strings(batch, first_row)
     ids: list[np.ndarray] = [np.empty(0, np.int32)]
     lengths: list[int] = []

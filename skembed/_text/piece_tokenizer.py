@@ -14,6 +14,7 @@ from typing import Any
 
 from .._validation.json_text import parse_json
 from .._validation.messages import brief
+from .data_tokenizer import DataTokenizer
 from .words import find_marked_words
 
 _Normalizer = Callable[[str], str]
@@ -44,7 +45,7 @@ PATTERNS: dict[str, Callable[[str], list[str]]] = {
 _FORMS: Any = ("NFC", "NFD", "NFKC", "NFKD")
 
 
-class PieceTokenizer:
+class PieceTokenizer(DataTokenizer):
     """Callable from a text to its tokens, for the parameter `analyzer`.
 
     Parameters
@@ -89,6 +90,17 @@ class PieceTokenizer:
             return self._of_piece(text)
         pieces = self._added.split(text)  # at odd indices the tokens that stand for themselves
         return [token for i, piece in enumerate(pieces) for token in ([piece] if i % 2 else self._of_piece(piece))]
+
+    def to_json(self) -> str:
+        """Return the content of the file."""
+        return self.text
+
+    @classmethod
+    def from_json(cls, value: Any) -> PieceTokenizer:
+        """Undo :meth:`to_json`."""
+        if not isinstance(value, str):
+            raise ValueError(f"{brief(value)} is no text of a tokenizer.")
+        return cls(value)
 
     def _of_piece(self, text: str) -> list[str]:
         tokens, seen = [], self._seen

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.columns import columns_of, is_missing, one_column
+from .._validation.containers import column_advice, filling_code, is_lazy, is_missing, items_of, length_of, one_column
 from .._validation.messages import brief
 from .batches import Column, iter_columns
 from .tokenizer import Tokenizer
@@ -40,53 +40,18 @@ def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iter
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and len(shape) > 1:
         raise ValueError(
-            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {_column_advice(X, name)}"
+            f"{name} must be one-dimensional, got a {type(X).__name__} of shape {shape}. {column_advice(X, name)}"
         )
-    if hasattr(X, "collect_schema"):
+    if is_lazy(X):
         raise TypeError(
             f'{name} is a {type(X).__name__}, which has no rows yet. Pass a column: {name}.collect()["column"].'
         )
     if hasattr(type(X), "n_pairs"):
         raise TypeError(f"{name} is a {type(X).__name__}, not sentences. Pass those of its pairs: {name}.sentences.")
-    if hasattr(X, "to_pylist"):  # a pyarrow array gives pyarrow scalars when iterated over, not strings
-        return _iter_arrow(X)
     try:
-        iter(X)
+        return items_of(X)
     except TypeError:
         raise TypeError(f"{name} must be an iterable of {items}, got {brief(X)} of type {type(X).__name__}.") from None
-    return X
-
-
-def _column_advice(X: Any, name: str) -> str:
-    """Say how to pass one column of a table."""
-    columns = getattr(X, "column_names", getattr(X, "columns", None))
-    if columns is None or not len(columns):
-        return f"Pass one column: {name}[:, 0]."
-    columns = columns.tolist() if hasattr(columns, "tolist") else list(columns)  # of pandas: not np.int64(0) but 0
-    return f"Pass one column, for example {name}[{_label(columns[0])}]. The columns are {brief(columns)}."
-
-
-def _label(column: Any) -> str:
-    """Format the name of a column as code."""
-    return f'"{column:.40}"' if isinstance(column, str) else brief(column, 40)
-
-
-def length_of(X: Any) -> int | None:
-    """Number of sentences of `X`; None if it is known only after reading them.
-
-    A generator has no length, and the length of a progress bar around one may be wrong.
-    """
-    if not hasattr(X, "__getitem__"):
-        return None
-    try:
-        return len(X)
-    except (TypeError, NotImplementedError):
-        return None
-
-
-def _iter_arrow(values: Any) -> Iterator[Any]:
-    for start in range(0, len(values), BATCH_SIZE):
-        yield from values[start : start + BATCH_SIZE].to_pylist()
 
 
 class MissingSentence(TypeError):
@@ -115,25 +80,7 @@ def advising(X: Any) -> Iterator[None]:
     try:
         yield
     except MissingSentence as error:
-        raise TypeError(
-            f'{error} Set missing="empty", or replace missing sentences first: {_filling_code(X)}'
-        ) from None
-
-
-def _filling_code(X: Any) -> str:
-    """Return code that replaces missing sentences of `X` by empty strings."""
-    column, code = one_column(X), "X"
-    if column is not X:
-        columns = columns_of(X)
-        code = "X[:, 0]" if columns is None else f"X[{_label(next(iter(columns)))}]"
-    dtype = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if hasattr(column, "fillna"):  # of pandas
-        return f'{code}.astype(object).fillna("")' if dtype == "category" else f'{code}.fillna("")'
-    if hasattr(column, "fill_null"):  # of polars or pyarrow
-        # Categorical, Enum, dictionary
-        cast = {"c": ".cast(pl.String)", "e": ".cast(pl.String)", "d": '.cast("string")'}
-        return f'{code}{cast.get(dtype[:1], "")}.fill_null("")'
-    return f'[s if isinstance(s, str) else "" for s in {code}]'
+        raise TypeError(f'{error} Set missing="empty", or replace missing sentences first: {filling_code(X)}') from None
 
 
 def iter_batches(

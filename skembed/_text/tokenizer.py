@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from .._validation.containers import items_of
 from .._validation.messages import brief
 from .._validation.scalars import plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
+from .data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .words import compose, join_words, lower, lower_letters, split_words
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
@@ -233,8 +235,8 @@ class Tokenizer:
         check_pattern(known["token_pattern"], token_pattern)
         for name, given in (("analyzer", analyzer), ("stemmer", stemmer)):
             saved = known.get(name)
-            if name == "analyzer" and isinstance(saved, Mapping) and "characters" in saved:
-                saved = known[name] = CharacterNgrams.from_options(saved["characters"])
+            if name == "analyzer" and isinstance(saved, Mapping) and "tokenizer" in saved:
+                saved = known[name] = tokenizer_from_json(saved["tokenizer"])
             if isinstance(saved, Mapping):
                 if given is None:
                     raise ValueError(
@@ -305,7 +307,7 @@ def same_option(mine: Any, other: Any) -> bool:
 
 def reads_strings(analyzer: Any) -> bool:
     """Whether an analyzer takes strings alone: others are code of the user, which may take anything."""
-    return not callable(analyzer) or isinstance(analyzer, CharacterNgrams)
+    return not callable(analyzer) or isinstance(analyzer, DataTokenizer)
 
 
 def _check_pattern(token_pattern: Any) -> None:
@@ -329,7 +331,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
         return plain(stop_words)
     if isinstance(stop_words, (str, bytes)) or not isinstance(stop_words, Iterable):
         raise ValueError(f'stop_words must be "english", a list of words or None, got {brief(stop_words)}.')
-    words = stop_words.to_pylist() if hasattr(stop_words, "to_pylist") else list(stop_words)
+    words = list(items_of(stop_words))
     if not all(isinstance(word, str) for word in words):
         raise TypeError("stop_words must be strings.")
     return tuple(sorted({str(word) for word in words}))  # sorted: a set's order changes from one process to the next
@@ -338,7 +340,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
 def _as_json(option: Any) -> Any:
     if option is None or isinstance(option, str):
         return option
-    if isinstance(option, CharacterNgrams):
-        return {"characters": option.options()}
+    if isinstance(option, DataTokenizer):
+        return {"tokenizer": tokenizer_to_json(option)}
     owner = option if hasattr(option, "__qualname__") else type(option)
     return {"callable": f"{getattr(owner, '__module__', None)}:{owner.__qualname__}"}

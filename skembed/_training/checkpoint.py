@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,16 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._corpus.array_folders import ARRAYS, ArrayFolder, read_arrays, read_header, write_folder
-from .._corpus.folders import FolderKind, new_folder, read_whole
+from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .learned_arrays import LearnedArray, moving
 from .stopping import EarlyStopping, largest_of
 
-_HEADER = "checkpoint.json"
-_KIND = FolderKind("checkpoint", _HEADER, frozenset([_HEADER, ARRAYS]))
-_FOLDER = ArrayFolder(_KIND, 1, {"seed": int, "fit": dict, "progress": dict})
+_KIND = FolderKind("checkpoint", "checkpoint.json", {"seed": int, "fit": dict, "progress": dict})
 # Between the rounds of a pass a checkpoint is written no more often than this: a round may take 5 ms.
 _SECONDS_BETWEEN_ROUNDS = 60.0
 _BEST = "best "  # before the names of the best weights so far
@@ -77,8 +73,8 @@ class Checkpoint:
     def write(self, arrays: Mapping[str, np.ndarray], progress: Mapping[str, Any]) -> None:
         """Replace the state; an OSError says why that is not possible, and the last state is still there."""
         if self.path is not None:
-            with new_folder(self.path, _KIND) as folder:
-                write_folder(folder, _FOLDER, self._entries | {"progress": dict(progress)}, arrays)
+            with new_folder(self.path, _KIND) as new:
+                new.write(self._entries | {"progress": dict(progress)}, arrays)
             self._written_at = time.monotonic()
 
     def is_due_in_a_pass(self) -> bool:
@@ -90,25 +86,15 @@ class Checkpoint:
         found = self._found
         if self.path is None or found is None:
             return {}, {}
-
-        def read(folder: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-            header = read_header(folder, _FOLDER)
-            if found["seed"] != header["seed"] or found["fit"] != header["fit"]:
-                raise ValueError(f"Another fit has replaced the checkpoint at {self.path}. {_HOW_TO_GO_ON}")
-            return read_arrays(folder, _FOLDER, header, mmap=True), header["progress"]
-
-        return read_whole(self.path, read)
+        header, arrays, _ = open_folder(self.path, _KIND, mmap=True)
+        if found["seed"] != header["seed"] or found["fit"] != header["fit"]:
+            raise ValueError(f"Another fit has replaced the checkpoint at {self.path}. {_HOW_TO_GO_ON}")
+        return arrays, header["progress"]
 
     def _read_header(self) -> dict[str, Any] | None:
-        if self.path is None:
-            return None
-        with suppress(OSError):
-            if not os.listdir(self.path):  # an empty folder is as good as none
-                return None
-        try:
-            return read_whole(self.path, lambda folder: read_header(folder, _FOLDER))
-        except FileNotFoundError:
-            return None
+        with suppress(FileNotFoundError):
+            return None if self.path is None else read_header(self.path, _KIND)
+        return None
 
 
 class PartOfPass(NamedTuple):

@@ -7,6 +7,7 @@ Knows no text, no kernels and no estimators.
 __all__ = [
     "clients",
     "columns",
+    "containers",
     "constraints",
     "json_text",
     "limits",

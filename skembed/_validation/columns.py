@@ -1,4 +1,4 @@
-"""Columns and tables that users pass (lists, Series, Arrow, mappings, generators) as lists and arrays."""
+"""Columns and tables that users pass as lists and arrays."""
 
 from __future__ import annotations
 
@@ -8,28 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from .containers import columns_of, is_lazy, is_missing, items_of, one_column
 from .messages import brief
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
-
-
-def is_missing(item: Any) -> bool:
-    """Whether a value is missing: None, NaN, NaT, pandas' NA, or masked."""
-    if item is None or type(item).__name__ in ("NAType", "MaskedConstant"):
-        return True
-    differs = item != item  # an array compares element by element
-    return isinstance(differs, (bool, np.bool_)) and bool(differs)
-
-
-def columns_of(table: Any) -> dict[Any, Any] | None:
-    """Return the columns of a mapping, a data frame, an Arrow table or a structured array; else None."""
-    if isinstance(table, Mapping):
-        return dict(table)
-    if isinstance(table, np.ndarray):
-        return None if table.dtype.names is None else {name: table[name] for name in table.dtype.names}
-    names = getattr(table, "column_names", getattr(table, "columns", None))
-    return None if names is None else {name: table[name] for name in names}
 
 
 def label_of_column(key: Any, of: str) -> str:
@@ -52,17 +35,6 @@ def describe(values: Any) -> str:
     return f"a {kind}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
 
 
-def one_column(values: Any) -> Any:
-    """Return the column of a table that has one, or of an array of shape (n_rows, 1); anything else as it is."""
-    shape = getattr(values, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != 1 or issparse(values):
-        return values
-    columns = columns_of(values)
-    if columns is not None:
-        return next(iter(columns.values()))
-    return (values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))[:, 0]
-
-
 def as_list(values: Any, name: str) -> list[Any]:
     """Return the items of an ordered collection or of a one-column table."""
     values = one_column(values)
@@ -70,8 +42,7 @@ def as_list(values: Any, name: str) -> list[Any]:
     is_flat = not isinstance(shape, tuple) or len(shape) == 1
     if is_flat and not isinstance(values, (str, bytes, bytearray, Mapping, Set)) and columns_of(values) is None:
         try:
-            # list() of a pyarrow array would give pyarrow scalars
-            return values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+            return list(items_of(values))
         except TypeError:
             pass
     raise TypeError(f"{name} must be a list, an array, a Series or another single column, got {describe(values)}.")
@@ -172,7 +143,7 @@ def as_matrix(values: Any, name: str) -> Any:
     """
     if issparse(values):
         return values.reshape(1, -1) if values.ndim == 1 else values
-    if hasattr(values, "collect_schema") and not hasattr(values, "shape"):  # polars, lazy
+    if is_lazy(values):
         raise TypeError(f"{name} is a {type(values).__name__}, which has no rows yet. Pass {name}.collect().")
     if isinstance(values, np.ma.MaskedArray) and len(masked := np.argwhere(np.ma.getmaskarray(values))):
         raise ValueError(f"{name} has a masked value in row {masked[0, 0]}. Fill or drop it first.")

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from .columns import as_column, as_labels, as_matrix, is_missing, rows_of_column
+from .columns import as_column, as_labels, as_matrix, rows_of_column
+from .containers import is_missing
 from .messages import brief, warn_at_user
 
 _STEP = 10_000  # rows that are checked at once

@@ -1,4 +1,4 @@
-"""Files of word vectors: word2vec text, word2vec binary and GloVe, plain or compressed."""
+"""Files of word vectors, whose format is recognised from their content: plain, compressed, or of another program."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ import os
 import re
 import zlib
 from array import array
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from .._validation.paths import describe_unreadable, user_path
+from .binary_rows import BinaryRows
 from .fasttext import MAGIC, open_binary_model
+from .text_rows import TextRows, guess_n_components, is_text
 
 _CHUNK = 1 << 20  # bytes read at a time; the first chunk shows the format
-_MAX_WORD = 1 << 16  # a longer word in a binary file means that the file is damaged
-_MAX_LINE = 1 << 24  # a longer line means that the file is not text
 _MAX_PACKED = {b"\x1f\x8b": 1032, b"BZh": 1 << 16, b"\xfd7zXZ\x00": 1 << 14}  # largest compression ratio
-_LARGEST_IN_BINARY = 1e6  # models have smaller values; misread bytes almost always give larger ones
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(-?\d+)\s+(-?\d+)\s*\Z")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")  # rare in text, common in the bytes of floats
-_CONTROL_IN_WORD = re.compile(rb"[\x00-\x1f\x7f]")
 _TABLE = "pass (words, array) with words as a list of str"
 _FOREIGN = {  # first bytes of other formats, and what to do with them
     b"PK\x03\x04": "a zip archive, as numpy.savez and torch.save write too. Extract it and pass the file of word "
@@ -51,7 +46,6 @@ _FOREIGN = {  # first bytes of other formats, and what to do with them
     codecs.BOM_UTF16_BE: "text in UTF-16. Save it as UTF-8",
 }
 _File = IO[bytes] | Any
-_Rows = Iterator[tuple[int, bytes, Any]]  # line or byte offset, word and stored values of a row
 
 
 class Choice(NamedTuple):
@@ -94,7 +88,7 @@ def _read_binary_model(path: str, choice: Choice) -> tuple[list[str], np.ndarray
         except UnicodeDecodeError:
             raise ValueError(
                 f"{path}, dictionary entry {entry}: the word {word[:40]!r} is not text in {choice.encoding}. "
-                f"{_TextRows.advice}"
+                f"{TextRows.advice}"
             ) from None
     rows = [row for row, word in enumerate(words) if choice.words is None or word in choice.words]
     if not rows:
@@ -127,20 +121,20 @@ def _read_stream(file: _File, max_bytes: int, path: str, choice: Choice) -> tupl
     first, newline, rest = head[skip:].partition(b"\n")
     header = _HEADER.match(first) if len(first) < 64 else None
     if header is None:
-        n_components = _guess_n_components(head[skip:], path)
+        n_components = guess_n_components(head[skip:], len(head) == _CHUNK, path)
         file.seek(skip)
-        return _gather(_TextRows(file, n_components, 1, path), n_components, None, path, choice)
+        return _gather(TextRows(file, n_components, 1, path), n_components, None, path, choice)
 
     n_rows, n_components = int(header[1]), int(header[2])
-    is_text = _is_text(rest, n_components)
-    least = n_rows * (2 * n_components if is_text else 4 * n_components + 1)  # a digit and a space take two bytes
+    has_text = is_text(rest, n_components)
+    least = n_rows * (2 * n_components if has_text else 4 * n_components + 1)  # a digit and a space take two bytes
     if min(n_rows, n_components) < 1 or least > max_bytes:
         raise ValueError(
             f"{path}: the first line promises {n_rows} words and vectors of length {n_components}, which is less than "
             "one or more than the file can hold. It is cut short or not a file of word vectors; get it again."
         )
     file.seek(skip + len(first) + len(newline))
-    kind = partial(_TextRows, file, n_components, 2) if is_text else partial(_BinaryRows, file, n_components, n_rows)
+    kind = partial(TextRows, file, n_components, 2) if has_text else partial(BinaryRows, file, n_components, n_rows)
     return _gather(kind(path), n_components, n_rows, path, choice)
 
 
@@ -160,7 +154,7 @@ def _refuse_foreign(head: bytes, path: str) -> None:
 
 
 def _gather(
-    rows: _TextRows | _BinaryRows, n_components: int, n_rows: int | None, path: str, choice: Choice
+    rows: TextRows | BinaryRows, n_components: int, n_rows: int | None, path: str, choice: Choice
 ) -> tuple[list[str], np.ndarray]:
     """Collect the chosen words and vectors; memory grows only with what is kept."""
     words: list[str] = []
@@ -199,152 +193,3 @@ def _gather(
     vectors.resize((len(words), n_components), refcheck=False)
     rows.check(words, vectors, offsets)
     return words, vectors
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_text(rest: bytes, n_components: int) -> bool:
-    """Whether what follows the first line is text: a row of numbers, or at least no bytes of floats."""
-    fields = rest.lstrip().partition(b"\n")[0].split()
-    if len(fields) >= n_components and all(map(_is_number, fields[-n_components:])):
-        return True
-    return not _CONTROL.search(rest[:4096]) and any(map(_is_number, [*fields[1:2], *fields[-1:]]))
-
-
-def _guess_n_components(head: bytes, path: str) -> int:
-    """Return how many numbers end most of the first lines: a word may have spaces and look like a number."""
-    lines = head.split(b"\n")
-    if len(head) >= _CHUNK - len(_BOM) and len(lines) > 1:
-        lines.pop()  # probably not whole
-    found: Counter[int] = Counter()
-    for line in [line for line in lines if line.strip()][:100]:
-        fields = line.split()[0 if line[:1].isspace() else 1 :]
-        found[sum(1 for _ in takewhile(_is_number, reversed(fields)))] += 1
-    n_components = found.most_common(1)[0][0] if found else 0  # of equally frequent ones the first
-    if n_components == 0:
-        meaning = "is empty or has no word vectors: its first lines must be a word and numbers each"
-        if head.lstrip()[:1] in (b"{", b"["):
-            meaning = "looks like JSON. Load it with json.load and give the dict of words and vectors"
-        elif b"\0" in head:
-            meaning = "has NUL characters, which no text in UTF-8 has. If it is in UTF-16, save it as UTF-8"
-        elif _is_number(lines[0].rpartition(b",")[2]):
-            meaning = "looks like a table with commas. Read it with pandas.read_csv and give the DataFrame with the "
-            meaning += "words as its index"
-        raise ValueError(f"{path} {meaning}.")
-    return n_components
-
-
-class _TextRows:
-    """Rows "word number ... number" of a text file; the word is all text before the last `n_components` fields."""
-
-    advice = "Call skembed.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
-
-    def __init__(self, file: _File, n_components: int, first_line: int, path: str) -> None:
-        self.file, self.n_components, self.first_line, self.path = file, n_components, first_line, path
-
-    def where(self, row: int, line: int) -> str:
-        return f"{self.path}, line {line}"
-
-    def __iter__(self) -> _Rows:
-        n_components = self.n_components
-        expected = f"not the {n_components} that the first {'lines have' if self.first_line == 1 else 'line says'}"
-        for line_number, line in enumerate(iter(partial(self.file.readline, _MAX_LINE), b""), self.first_line):
-            if line.isspace():
-                continue
-            where = self.where(0, line_number)
-            if len(line) == _MAX_LINE:
-                raise ValueError(f"{where} is longer than {_MAX_LINE} bytes: this is not a file of word vectors.")
-            fields = line.rsplit(None, n_components)
-            if len(fields) == n_components and line[:1].isspace():
-                fields.insert(0, b"")  # the empty word
-            if len(fields) <= n_components:
-                raise ValueError(f"{where}: {len(fields) - 1} numbers after the word, {expected}.")
-            tokens = fields[0].split()
-            if len(tokens) > 1 and tokens[-1].rstrip(b".")[-1:].isdigit() and _is_number(tokens[-1]):
-                raise ValueError(f"{where}: more than {n_components} numbers after the word, {expected}.")
-            if b"\0" in fields[0]:
-                raise ValueError(f"{where}: the word has a NUL character, which no text has: the file is damaged.")
-            yield line_number, fields[0].strip(), fields[1:]
-
-    def vector(self, fields: list[bytes], line: int) -> np.ndarray:
-        try:
-            return np.fromiter(map(float, fields), dtype=np.float32, count=self.n_components)
-        except ValueError:
-            bad = next(field for field in fields if not _is_number(field))
-            where = self.where(0, line)
-            raise ValueError(f"{where}: {bad[:40].decode('utf-8', 'replace')!r} is not a number.") from None
-
-    def check(self, words: list[str], vectors: np.ndarray, offsets: array[int]) -> None:
-        """Nothing to check: each line was checked when it was read."""
-
-
-class _BinaryRows:
-    """Rows of the word2vec binary format: a word, a space, little-endian floats and possibly a line end.
-
-    Nothing marks the start of a row. After a word with a space, or a changed line end, all following rows are read at
-    the wrong offset; the checks of words and numbers detect that.
-    """
-
-    advice = (
-        "A word with a space, or changed line ends, shift all following rows. Get the vectors as text, or write the "
-        "file again without spaces in words; if words are cut within a character, use skembed.read_word_vectors(path, "
-        "errors='replace')."
-    )
-
-    def __init__(self, file: _File, n_components: int, n_rows: int, path: str) -> None:
-        self.file, self.n_components, self.n_rows, self.path = file, n_components, n_rows, path
-
-    def where(self, row: int, byte: int) -> str:
-        return f"{self.path}, row {row}, byte {byte}"
-
-    def __iter__(self) -> _Rows:
-        n_bytes = 4 * self.n_components
-        position = self.file.tell()
-        buffer, start, space = b"", 0, -1
-        for row in range(self.n_rows):
-            space = buffer.find(b" ", start, start + _MAX_WORD)
-            while space < 0 or space + 1 + n_bytes > len(buffer):
-                if space < 0 and len(buffer) - start >= _MAX_WORD:
-                    raise ValueError(f"{self.path}: no end of a word after {row} words. {self.advice}")
-                more = self.file.read(max(_CHUNK, n_bytes))
-                if not more:
-                    return  # the caller reports the missing rows
-                buffer, position, start = buffer[start:] + more, position + start, 0
-                space = buffer.find(b" ", 0, _MAX_WORD)
-            word = buffer[start:space].removeprefix(b"\n")
-            byte = position + space - len(word)
-            if _CONTROL_IN_WORD.search(word):
-                where = self.where(row + 1, byte)
-                raise ValueError(f"{where}: the word {word[:40]!r} has a control character. {self.advice}")
-            yield byte, word, np.frombuffer(buffer, "<f4", count=self.n_components, offset=space + 1)
-            start = space + 1 + n_bytes
-        rest = buffer[start:]
-        while rest:
-            if rest.strip():
-                raise ValueError(
-                    f"{self.path}: there is more after the {self.n_rows} words that the first line promises. "
-                    f"{self.advice}"
-                )
-            rest = self.file.read(_CHUNK)
-
-    def vector(self, floats: np.ndarray, byte: int) -> np.ndarray:
-        return floats
-
-    def check(self, words: list[str], vectors: np.ndarray, offsets: array[int]) -> None:
-        """Refuse implausibly large numbers."""
-        step = max(1, _CHUNK // self.n_components)
-        for start in range(0, len(words), step):
-            chunk = vectors[start : start + step]
-            bad = np.flatnonzero((np.abs(chunk) > _LARGEST_IN_BINARY).any(axis=1))
-            if len(bad):
-                row = start + int(bad[0])
-                raise ValueError(
-                    f"{self.path}, byte {offsets[row]}: the vector of {words[row]!r:.50} has numbers up to "
-                    f"{np.nanmax(np.abs(vectors[row])):.3g}, which no model has. {self.advice}"
-                )

@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from .._corpus.corpus import SentenceCorpus
 from .fasttext import is_binary_model
 from .files import Choice, read_file
+from .gensim_vectors import counts_of, keyed_vectors_of
 
 _LARGEST = 1e30  # sums of larger numbers over a sentence could overflow float32
 _ACCEPTED = (
@@ -250,10 +251,9 @@ def _find(source: Any) -> _Found:
     elif not isinstance(source, type):
         if hasattr(source, "word_vectors_") and hasattr(source, "vocabulary_"):
             return _read_estimator(source, name)
-        keyed: Any = source if hasattr(source, "index_to_key") else getattr(source, "wv", None)
-        if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
+        if (keyed := keyed_vectors_of(source)) is not None:
             words = list(keyed.index_to_key)
-            return words, _as_vectors(keyed.vectors, len(words), False, name), _gensim_counts(keyed), name
+            return words, _as_vectors(keyed.vectors, len(words), False, name), counts_of(keyed), name
         if hasattr(source, "fit") and hasattr(source, "vocabulary_"):
             raise TypeError(learns_none(source))
         if hasattr(source, "fit"):
@@ -332,18 +332,3 @@ def _as_counts(counts: Any, n_words: int, name: str) -> np.ndarray:
     if not good or not ((counts >= 0) & (counts < 2**63) & (counts == np.floor(counts))).all():
         raise ValueError(f"{name}: the word counts must be {n_words} whole numbers of at least 0, one for each word.")
     return counts.astype(np.int64)
-
-
-def _gensim_counts(keyed: Any) -> list[Any] | None:
-    """Return the counts of gensim's KeyedVectors, or None where it has none or made them up."""
-    try:
-        if "count" in getattr(keyed, "expandos", ()):
-            counts = list(keyed.expandos["count"])
-        else:
-            counts = [keyed.get_vecattr(word, "count") for word in keyed.index_to_key]
-    except (AttributeError, KeyError, TypeError):
-        return None
-    if any(count is None for count in counts) or not any(counts):  # None: not in the vocabulary file; 0: never set
-        return None
-    made_up = len(counts) > 10 and all(a - b == 1 for a, b in zip(counts, counts[1:]))
-    return None if made_up else counts

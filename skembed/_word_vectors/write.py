@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
-from tempfile import NamedTemporaryFile
-from typing import IO, Any
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 
+from .._storage.files import replacing
 from .._validation.messages import brief
-from .._validation.paths import PathLike, naming, user_path
+from .._validation.paths import PathLike
+from .binary_rows import LARGEST, binary_row
+from .gensim_vectors import make_keyed_vectors
 from .read import read_source
-
-_LARGEST_IN_BINARY = 1e6  # readers take larger numbers as a sign that rows are shifted
+from .text_rows import text_row
 
 
 def write_word_vectors(
@@ -84,55 +84,19 @@ def write_word_vectors(
         encoded = [word.encode("utf-8") for word in words]
     except UnicodeEncodeError as error:
         raise ValueError(f"The word {brief(error.object)} cannot be encoded in UTF-8: {error.reason}.") from None
-    if binary and np.abs(vectors).max(initial=0) > _LARGEST_IN_BINARY:
+    if binary and np.abs(vectors).max(initial=0) > LARGEST:
         raise ValueError(
-            f"Numbers beyond {_LARGEST_IN_BINARY:.0e} cannot be written in the binary format: readers take them as "
+            f"Numbers beyond {LARGEST:.0e} cannot be written in the binary format: readers take them as "
             "damage. Use binary=False, or scale the vectors."
         )
     if counts_path is not None and counts is None:
         raise ValueError("The source has no counts of its words, so counts_path must be None.")
-    row_of: Callable[[np.ndarray], bytes] = _binary_row if binary else _text_row
-    with _replacing(path) as file, _replacing(counts_path) if counts_path is not None else nullcontext() as of_counts:
+    row_of: Callable[[np.ndarray], bytes] = binary_row if binary else text_row
+    with replacing(path) as file, replacing(counts_path) if counts_path is not None else nullcontext() as of_counts:
         file.write(b"%d %d\n" % vectors.shape)
         file.writelines(b"%b %b\n" % (word, row_of(vector)) for word, vector in zip(encoded, vectors))
         if of_counts is not None and counts is not None:
             of_counts.writelines(b"%b %d\n" % entry for entry in zip(encoded, counts.tolist()))
-
-
-def _binary_row(vector: np.ndarray) -> bytes:
-    return vector.astype("<f4").tobytes()
-
-
-def _text_row(vector: np.ndarray) -> bytes:
-    return " ".join([f"{number:.9g}" for number in vector.tolist()]).encode()
-
-
-@contextmanager
-def _replacing(path: PathLike) -> Iterator[IO[bytes]]:
-    """Give a file to write to, beside the path, and put it there in one step if all goes well."""
-    target = user_path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder. Give the name of a file.")
-    with naming(target):
-        file = NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", suffix=".new", delete=False)
-        try:
-            with file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(file.name, _mode_of_new_files())
-            os.replace(file.name, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(file.name)
-            raise
-
-
-def _mode_of_new_files() -> int:
-    """Permissions that `open` would give; those of a temporary file are for its owner alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def to_gensim(source: Any) -> Any:
@@ -169,14 +133,4 @@ def to_gensim(source: Any) -> Any:
     >>> vectors.most_similar("cat")  # doctest: +SKIP
     [('dog', 0.9938837289810181)]
     """
-    words, vectors, counts = read_source(source)
-    try:
-        from gensim.models import KeyedVectors
-    except ImportError:
-        raise ImportError("to_gensim needs gensim: pip install gensim.") from None
-    keyed = KeyedVectors(vectors.shape[1], count=0)
-    keyed.add_vectors(words, vectors.copy())
-    if counts is not None:
-        for word, count in zip(words, counts.tolist()):
-            keyed.set_vecattr(word, "count", count)
-    return keyed
+    return make_keyed_vectors(*read_source(source))

@@ -15,7 +15,6 @@ from http.client import HTTPException
 from importlib import resources
 from numbers import Real
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import NamedTuple, TypedDict
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
@@ -23,6 +22,7 @@ from urllib.request import urlopen
 from sklearn.datasets import get_data_home
 from sklearn.utils import check_scalar
 
+from skembed._storage.files import replacing
 from skembed._validation.paths import PathLike, user_path
 
 # A commit pins every file below this address; tests put the address of their server here.
@@ -105,15 +105,8 @@ def _download(source: Source, path: Path, n_retries: int, delay: float) -> None:
             warnings.warn(f"Retry downloading from url: {source.url}", stacklevel=4)
             time.sleep(delay)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(prefix=f"{path.name}.part_", dir=path.parent, delete=False) as file:
-        try:
-            file.write(content)
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            file.close()
-            os.unlink(file.name)
-            raise
+    with replacing(path) as file:
+        file.write(content)
 
 
 def _by_hand(folder: Path, wanted: dict[Source, str]) -> str:

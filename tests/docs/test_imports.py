@@ -23,7 +23,7 @@ MAX_LINES = 400
 # One line a rank, lowest first. A package imports from lower ranks only; packages of one rank do not import each other.
 RANKS = [
     ["_validation"],
-    ["_compiled"],
+    ["_compiled", "_storage"],
     ["_text"],
     ["_corpus"],
     ["metrics", "testing"],

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 
 from skembed import BOWPCA, MeanEmbeddingVectorizer, export_model, import_model
-from skembed._interchange import exporting
+from skembed._interchange import static_folders
 from skembed._text.piece_tokenizer import lower_each
 from skembed._text.tokenizer import Tokenizer
 
@@ -43,7 +43,7 @@ def test_the_folder_has_the_directions_of_the_rows(options, tmp_path):
     assert report["words"] + report["left_out"] == len(WORDS)
     back = import_model(tmp_path / "model")
     np.testing.assert_allclose(back.transform(SENTENCES), normalize(emb.transform(SENTENCES)), rtol=0, atol=1e-6)
-    assert {path.name for path in (tmp_path / "model").iterdir()} == set(exporting._FOLDER.files)
+    assert {path.name for path in (tmp_path / "model").iterdir()} == static_folders.FILES
 
 
 @pytest.mark.parametrize("options", [{}, {"token_pattern": r"(?u)\b\w\w+\b", "lowercase": False}])
@@ -143,8 +143,8 @@ def test_words_with_every_cased_letter(tmp_path):
     words = sorted({word for text in texts for word in Tokenizer().analyze(text)})
     assert len(words) > 10_000
     numbers = np.random.default_rng(0).normal(size=(len(words), 4)).astype(np.float32)
-    for start in range(0, len(words), exporting._N_TESTED - 1):  # as many as are all tested
-        chosen = slice(start, start + exporting._N_TESTED - 1)
+    for start in range(0, len(words), static_folders._N_TESTED - 1):  # as many as are all tested
+        chosen = slice(start, start + static_folders._N_TESTED - 1)
         vectors = dict(zip(words[chosen], numbers[chosen]))
         emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(words[chosen])
         assert export_model(emb, tmp_path / "model")["words"] == len(vectors)
@@ -152,7 +152,7 @@ def test_words_with_every_cased_letter(tmp_path):
 
 def test_a_folder_that_would_differ_is_not_written(tmp_path, monkeypatch):
     export_model(mean(), tmp_path / "model")
-    monkeypatch.setitem(exporting._PATTERNS, None, exporting._LONGER_WORDS)
+    monkeypatch.setitem(static_folders._PATTERNS, None, static_folders._LONGER_WORDS)
     before = (tmp_path / "model" / "tokenizer.json").read_bytes()
     with pytest.raises(ValueError, match=r"was not written: its vector of 'x' would have the cosine 0\.0000000"):
         export_model(mean(), tmp_path / "model")

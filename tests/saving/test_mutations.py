@@ -25,12 +25,16 @@ def opened(folder):
         len(list(skembed.SentenceCorpus.load(folder, verify=False)))
     elif (folder / "model.json").exists():
         skembed.load(folder, mmap=True)._check_state()
+    elif (folder / "index.json").exists():
+        skembed.SearchIndex.load(folder, mmap=True)
     else:
         for file in folder.iterdir():
             skembed.read_word_vectors(file)
 
 
-@pytest.mark.parametrize("name", ["corpus", "model: CBOS", "model: BOW-PCA", "word2vec, text", "word2vec, binary"])
+@pytest.mark.parametrize(
+    "name", ["corpus", "index", "model: CBOS", "model: BOW-PCA", "word2vec, text", "word2vec, binary"]
+)
 def test_400_mutations(name, forgeries, tmp_path):
     kind, folder = forgeries["originals"](tmp_path, only=name)[name]
     contents = {file: file.read_bytes() for file in folder.iterdir()}

@@ -14,13 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from estimators import GROUPS, RECURRENT, TEXT, TRAINED, TRAINED_CLASSES, changed, dense, learned, make
-from safetensors.numpy import load_file
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import skembed
-from skembed._corpus import array_folders
-from skembed._training import checkpoint as checkpoint_module
+from benchmarks import forged_folders
 from skembed._training.checkpoint import Checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -209,11 +207,7 @@ def test_a_folder_of_something_else_is_refused_and_an_empty_one_is_used(tmp_path
 
 def forge(path, change_progress=lambda progress: None, change_arrays=lambda arrays: None):
     """Change a checkpoint and make its digests fit."""
-    header, arrays = json.loads((path / "checkpoint.json").read_text()), load_file(path / "arrays.safetensors")
-    change_arrays(arrays)
-    change_progress(header["progress"])
-    entries = {name: header[name] for name in ("seed", "fit", "progress")}
-    array_folders.write_folder(path, checkpoint_module._FOLDER, entries, arrays)
+    forged_folders.forge(path, lambda header: change_progress(header["progress"]), change_arrays)
 
 
 FORGED = {

@@ -2,43 +2,40 @@
 
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from skembed import SentenceCorpus
-from skembed._corpus import folders
-from skembed._corpus.folders import FolderKind, new_folder, read_whole
+from skembed._storage import folders
+from skembed._storage.folders import FolderKind, new_folder, open_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="starts processes by fork")
-KIND = FolderKind("toy", "header", frozenset(["header", "array"]))
+KIND = FolderKind("toy", "toy.json", {"text": str})
 BEGIN = """
 import os, signal, sys, time
 from pathlib import Path
-from skembed import SentenceCorpus
-from skembed._corpus import folders
-from skembed._corpus.folders import FolderKind, new_folder, read_whole
+import numpy as np
+import safetensors.numpy
+from skembed._storage.folders import FolderKind, new_folder, open_folder
 
-KIND = FolderKind("toy", "header", frozenset(["header", "array"]))
+KIND = FolderKind("toy", "toy.json", {"text": str})
 target = Path(sys.argv[1])
 
 def write(text):
-    with new_folder(target, KIND) as folder:
-        (folder / "array").write_text(text * 1000)
-        (folder / "header").write_text(text)
+    with new_folder(target, KIND) as new:
+        new.write({"text": text}, {"array": np.frombuffer((text * 1000).encode(), np.uint8)})
 
 def read():
-    def both(folder):
-        header, array = (folder / "header").read_text(), (folder / "array").read_text()
-        if array != header * 1000:
-            raise ValueError("the files are of two saves")
-        return header
-    return read_whole(target, both)
+    stored = open_folder(target, KIND, mmap=os.getpid() % 2 == 0)
+    if bytes(stored.arrays["array"]) != (stored.header["text"] * 1000).encode():
+        raise ValueError("the files are of two saves")
+    return stored.header["text"]
 
 def names():
-    return sorted(os.listdir(target.parent))
+    return sorted(name.partition("-")[0] for name in os.listdir(target))
 """
 # Each child dies before another one of the events that Python audits: every rename, open and removal.
 KILLED = """
@@ -63,7 +60,7 @@ while True:
     assert os.WIFSIGNALED(status), status
     if n_events % 2:
         write("last")
-        assert names() == [target.name], names()
+        assert names() == ["arrays", "toy.json"], names()
         assert read() == "last"
 print(n_events)
 """
@@ -86,7 +83,7 @@ for process in range(6):
     children.append(child)
 statuses = [os.waitpid(child, 0)[1] for child in children]
 assert not any(statuses), statuses
-assert names() == [target.name], names()
+assert names() == ["arrays", "toy.json"], names()
 read()
 """
 
@@ -106,67 +103,86 @@ def test_readers_find_a_whole_folder_while_others_replace_it(tmp_path):
 
 
 def write(target, text="new"):
-    with new_folder(target, KIND) as folder:
-        (folder / "header").write_text(text)
+    with new_folder(target, KIND) as new:
+        new.write({"text": text}, {"array": np.arange(3)})
+
+
+def text_of(target):
+    return open_folder(target, KIND, mmap=False).header["text"]
 
 
 @pytest.mark.parametrize("error", [OSError(5, "a broken disk"), KeyboardInterrupt()])
-def test_what_was_there_comes_back_after_an_error(error, tmp_path, monkeypatch):
+def test_what_was_there_stays_after_an_error(error, tmp_path, monkeypatch):
     target = tmp_path / "toy"
     write(target, "old")
-    rename = type(target).rename
 
-    def fail(self, other):
-        if self.name.endswith(".new"):
-            raise error
-        return rename(self, other)
+    def fail(source, place):
+        raise error
 
-    monkeypatch.setattr(type(target), "rename", fail)
-    with pytest.raises(type(error)):
-        write(target)
-    assert (target / "header").read_text() == "old" and os.listdir(tmp_path) == ["toy"]
+    monkeypatch.setattr(os, "replace", fail)
+    for place in (target, tmp_path / "first"):
+        with pytest.raises(type(error)):
+            write(place)
+    assert text_of(target) == "old" and os.listdir(tmp_path) == ["toy"] and len(os.listdir(target)) == 2
 
 
 def test_what_a_living_process_writes_is_not_swept(tmp_path):
     target = tmp_path / "toy"
-    with new_folder(target, KIND) as folder:
-        (folder / "header").write_text("outer")
+    with new_folder(target, KIND) as new:
+        new.write({"text": "outer"}, {"array": np.arange(3)})
         write(target, "inner")
-        assert (folder / "header").exists()
-    assert (target / "header").read_text() == "outer" and os.listdir(tmp_path) == ["toy"]
-    for name in (".toy.mine.new", ".toy.0.old", ".other." + "0" * 32 + ".new"):
-        (tmp_path / name).mkdir()
+        assert text_of(target) == "inner"
+    assert text_of(target) == "outer" and len(os.listdir(target)) == 2
+
+
+def test_what_a_dead_process_has_left_is_swept_and_nothing_else(tmp_path):
+    target = tmp_path / "toy"
+    write(target, "old")
+    (target / f"tokens-{'0' * 12}.safetensors").write_text("half")
+    (target / f"partitions-{'0' * 12}").mkdir()
+    assert text_of(target) == "old"
     write(target)
-    assert len(os.listdir(tmp_path)) == 4
+    assert len(os.listdir(target)) == 2
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="is not a saved toy"):
+        write(target)
+    assert (target / "notes.txt").exists() and text_of(target) == "new"
+
+
+def test_a_damaged_header_is_replaced(tmp_path):
+    write(tmp_path / "toy", "old")
+    (tmp_path / "toy" / "toy.json").write_text("{")
+    write(tmp_path / "toy")
+    assert text_of(tmp_path / "toy") == "new"
 
 
 def test_a_folder_that_changes_all_the_time_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "_MOST_READS", 3)
-    target = tmp_path / "toy"
+    target, check = tmp_path / "toy", folders._check_readable
     write(target)
 
-    def replace(folder):
-        shutil.move(folder, tmp_path / "away")
-        shutil.rmtree(tmp_path / "away")
-        (tmp_path / "other").mkdir()
-        (tmp_path / "other").rename(folder)
-        raise ValueError("half of it")
+    def replace(file, kind):
+        if file.suffix == ".safetensors":
+            with monkeypatch.context() as patch:
+                patch.setattr(folders, "_check_readable", check)
+                write(target)
+        check(file, kind)
 
+    monkeypatch.setattr(folders, "_check_readable", replace)
     with pytest.raises(OSError, match="replace the folder too often"):
-        read_whole(target, replace)
+        text_of(target)
 
 
 def test_a_streamed_corpus_is_its_own_text_although_another_process_replaces_it(tmp_path, monkeypatch):
-    path, sync = tmp_path / "corpus", folders.sync
+    path, remove = tmp_path / "corpus", folders._remove
     other = SentenceCorpus.from_sentences(["other text"])
 
-    def replace(folder):
-        sync(folder)
-        if folder == tmp_path:
-            monkeypatch.setattr(folders, "sync", sync)
-            other.save(path)
+    def replace(folder, save):
+        monkeypatch.setattr(folders, "_remove", remove)
+        remove(folder, save)
+        other.save(path)
 
-    monkeypatch.setattr(folders, "sync", replace)
+    monkeypatch.setattr(folders, "_remove", replace)
     corpus = SentenceCorpus.from_sentences(["my text", "of two sentences"], to=path)
     assert SentenceCorpus.load(path) == other
     assert corpus[0] == ["my", "text"] and corpus.n_sentences == 2
