@@ -14,9 +14,17 @@ _MORE = 10  # directions that are found and left out again, as in scikit-learn
 
 
 def fit_projection(
-    rows: Any, n_components: int, random_state: np.random.RandomState, scale: np.ndarray | None = None
+    rows: Any,
+    n_components: int,
+    random_state: np.random.RandomState,
+    scale: np.ndarray | None = None,
+    *,
+    by_strength: bool = False,
 ) -> TruncatedSVD:
-    """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards."""
+    """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards.
+
+    With `by_strength`, each direction is as long as it is strong, beside the first.
+    """
     size = min(n_components, *rows.shape)
     model = TruncatedSVD(size, n_iter=_N_ITER, random_state=random_state)
     model.n_features_in_ = rows.shape[1]
@@ -28,6 +36,8 @@ def fit_projection(
     rank = np.count_nonzero(strengths > strengths[0] * max(rows.shape) * np.finfo(np.float32).eps)
     if scale is not None:
         model.components_ *= scale
+    if by_strength:
+        model.components_ *= (strengths / (strengths[0] or 1))[:, None]
     # Rounded to 16 bits, in which saved models hold them; in the order of memory that scipy multiplies without a copy.
     model.components_ = model.components_[:rank].astype(np.float16).astype(np.float32, order="F")
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):

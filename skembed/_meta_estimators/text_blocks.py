@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -104,6 +105,7 @@ def fit_blocks(
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
+            _weigh_directions(learner, texts[:: 1 + (len(texts) - 1) // _MOST_PROJECTED])
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
 
 
@@ -166,10 +168,22 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
     if rows.shape[0] > _MOST_PROJECTED:
         rows = rows[np.sort(random_state.choice(rows.shape[0], _MOST_PROJECTED, replace=False))]
     if idf is None:
-        return fit_projection(rows, _N_COMPONENTS, random_state)
+        return fit_projection(rows, _N_COMPONENTS, random_state, by_strength=True)
     # The length of a row, divided out here, does not count: rows of blocks have length one.
     idf = idf.astype(np.float32)
-    return fit_projection(normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf)
+    return fit_projection(
+        normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf, by_strength=True
+    )
+
+
+def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str]) -> None:
+    """Multiply the directions of the vectors by their strengths in the rows of some texts, as those of tf-idf are."""
+    rows = unit_rows(np.array(learner.transform(texts), dtype=np.float64))
+    squares, directions = eigh(rows.T @ rows)
+    strengths = np.sqrt(np.clip(squares, 0, None))
+    vectors = learner.word_vectors_ @ (directions * (strengths / strengths[-1])) @ directions.T
+    learner.word_vectors_ = vectors.astype(np.float32)
+    learner._unknown_length = np.float32(np.median(np.linalg.norm(vectors, axis=1)))
 
 
 def _analyzer(texts: list[str]) -> str:
