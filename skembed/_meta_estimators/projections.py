@@ -23,7 +23,7 @@ def fit_projection(
 ) -> TruncatedSVD:
     """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards.
 
-    With `by_strength`, each direction is as long as it is strong, beside the first.
+    With `by_strength`, the length of a direction is the root of its strength, beside the first.
     """
     size = min(n_components, *rows.shape)
     model = TruncatedSVD(size, n_iter=_N_ITER, random_state=random_state)
@@ -37,7 +37,7 @@ def fit_projection(
     if scale is not None:
         model.components_ *= scale
     if by_strength:
-        model.components_ *= (strengths / (strengths[0] or 1))[:, None]
+        model.components_ *= np.sqrt(strengths / (strengths[0] or 1))[:, None]
     # Rounded to 16 bits, in which saved models hold them; in the order of memory that scipy multiplies without a copy.
     model.components_ = model.components_[:rank].astype(np.float16).astype(np.float32, order="F")
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):

@@ -177,11 +177,11 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
 
 
 def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str]) -> None:
-    """Multiply the directions of the vectors by their strengths in the rows of some texts, as those of tf-idf are."""
+    """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
     rows = unit_rows(np.array(learner.transform(texts), dtype=np.float64))
     squares, directions = eigh(rows.T @ rows)
-    strengths = np.sqrt(np.clip(squares, 0, None))
-    vectors = learner.word_vectors_ @ (directions * (strengths / strengths[-1])) @ directions.T
+    roots = (np.clip(squares, 0, None) / squares[-1]) ** 0.25
+    vectors = learner.word_vectors_ @ (directions * roots) @ directions.T
     learner.word_vectors_ = vectors.astype(np.float32)
     learner._unknown_length = np.float32(np.median(np.linalg.norm(vectors, axis=1)))
 

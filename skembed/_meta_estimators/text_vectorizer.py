@@ -90,8 +90,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
           neighbouring sentences of a :class:`SentenceCorpus`.
 
-        In these dense blocks each direction is multiplied by its strength, the singular value in the rows of own text.
-        A block for which the text is too short is left out.
+        In these dense blocks each direction is multiplied by the root of its strength, the singular value in the rows
+        of own text. A block for which the text is too short is left out.
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one. ``print`` says it in
         words.

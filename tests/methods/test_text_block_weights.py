@@ -73,12 +73,12 @@ def test_without_labels_idf_counts_twice_in_lsa():
         svd = TruncatedSVD(5, random_state=0)
         rows = tfidf.transform(S)[:, : emb.blocks_[name].components_.shape[1]]
         squared = normalize(rows.multiply(tfidf.idf_[: rows.shape[1]]).tocsr())
-        expected = normalize(svd.fit_transform(squared) * svd.singular_values_)
+        expected = normalize(svd.fit_transform(squared) * svd.singular_values_**0.5)
         found = normalize(emb.blocks_[name].transform(rows))
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
         block = labelled.blocks_[name]
         strengths = block.singular_values_ / block.singular_values_[0]
-        np.testing.assert_allclose(np.linalg.norm(block.components_, axis=1), strengths, rtol=5e-4)
+        np.testing.assert_allclose(np.linalg.norm(block.components_, axis=1), strengths**0.5, rtol=5e-4)
 
 
 def test_directions_of_halves_count_by_their_strength(monkeypatch):
@@ -86,7 +86,7 @@ def test_directions_of_halves_count_by_their_strength(monkeypatch):
     monkeypatch.setattr(text_blocks, "_weigh_directions", lambda learner, texts: None)
     plain = rows_by_block(make().fit(S, Y), S)["halves"].toarray()
     _, strengths, directions = np.linalg.svd(plain, full_matrices=False)
-    expected = normalize(plain @ directions.T * strengths)
+    expected = normalize(plain @ directions.T * strengths**0.5)
     np.testing.assert_allclose((found @ found.T).toarray(), expected @ expected.T, atol=1e-4)
 
 
