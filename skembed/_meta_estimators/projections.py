@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr, svd
+from scipy.linalg import eigh, qr, svd
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -43,6 +43,14 @@ def fit_projection(
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
         setattr(model, name, getattr(model, name)[:rank])
     return model
+
+
+def weights_of_directions(rows: np.ndarray) -> np.ndarray:
+    """The matrix that multiplies each direction of dense rows by the root of its strength, beside the first."""
+    rows = rows.astype(np.float64)
+    squares, directions = eigh(rows.T @ rows)
+    roots = (np.clip(squares, 0, None) / (squares[-1] or 1)) ** 0.25
+    return np.asarray((directions * roots @ directions.T).astype(np.float32))
 
 
 def _strongest(rows: Any, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
