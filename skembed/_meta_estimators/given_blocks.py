@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any, NamedTuple, Self
@@ -14,20 +14,26 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, get_tags
 
+from .._pretrained.parameter import PRETRAINED
 from .._validation.messages import brief, warn_at_user
 from .cross_fitting import fit_and_hold_out
-from .text_blocks import NAMES
+from .projections import weights_of_directions
+from .text_blocks import MOST_PROJECTED, NAMES
 
 _DEFAULT, _DROP = "default", "drop"
 _PREFIX = "blocks__"
+# Texts on which the directions of a pretrained model are weighed: with fewer than the first number its rows would be
+# worse, and more than the second are used where they need no embedding.
+_LEAST_SAMPLED, _ENOUGH = 200, 500
 
 
 class GivenBlock(NamedTuple):
-    """A fitted transformer of the user."""
+    """A fitted transformer of the user; its rows are multiplied by `weights`, if there are any."""
 
     name: str
     transformer: Any
     n_columns: int
+    weights: np.ndarray | None = None
 
     def rows(self, texts: list[str]) -> Any:
         """Rows of length one, or zero."""
@@ -35,7 +41,8 @@ class GivenBlock(NamedTuple):
             return csr_array((0, self.n_columns), dtype=np.float32)
         with _naming(self.name, self.transformer):
             rows = self.transformer.transform(texts)
-        return unit_rows(self.name, rows, len(texts), self.n_columns)
+        rows = unit_rows(self.name, rows, len(texts), self.n_columns)
+        return rows if self.weights is None else normalize(rows @ self.weights, copy=False)
 
 
 class BlocksParameter(BaseEstimator):
@@ -150,7 +157,30 @@ def fit_given(
                 found = fitted.transform(texts)
         rows[name] = unit_rows(name, found, len(texts))
         blocks[name] = GivenBlock(name, fitted, rows[name].shape[1])
+        if name == PRETRAINED and (weights := _weights_of(blocks[name], own, texts, rows[name])) is not None:
+            blocks[name] = blocks[name]._replace(weights=weights)
+            rows[name] = normalize(rows[name] @ weights, copy=False)
     return blocks, rows
+
+
+def _weights_of(block: GivenBlock, own: list[str], texts: list[str], rows: np.ndarray) -> np.ndarray | None:
+    """The weights of the directions of a pretrained model, from its rows of some texts; None if there are few.
+
+    If these are few, it embeds more of all text.
+    """
+    known = {text: row for row, text in enumerate(texts) if text.strip()}
+    sample = rows[list(known.values())[:MOST_PROJECTED]]
+    if len(known) < _ENOUGH:
+        model = block.transformer.model
+        others = [text for text in dict.fromkeys(own) if text.strip() and text not in known]
+        if isinstance(model, Mapping):
+            others = [text for text in others if text in model]
+        n_more = min(_ENOUGH - len(known), len(others))
+        if len(known) + n_more < _LEAST_SAMPLED:
+            return None
+        if n_more:
+            sample = np.vstack([sample, block.rows([others[i * len(others) // n_more] for i in range(n_more)])])
+    return weights_of_directions(sample)
 
 
 def _learns_from_labels(transformer: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr, svd
+from scipy.linalg import eigh, qr, svd
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -14,9 +14,17 @@ _MORE = 10  # directions that are found and left out again, as in scikit-learn
 
 
 def fit_projection(
-    rows: Any, n_components: int, random_state: np.random.RandomState, scale: np.ndarray | None = None
+    rows: Any,
+    n_components: int,
+    random_state: np.random.RandomState,
+    scale: np.ndarray | None = None,
+    *,
+    by_strength: bool = False,
 ) -> TruncatedSVD:
-    """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards."""
+    """The strongest directions of some rows, at most as many as their rank; each column times `scale` afterwards.
+
+    With `by_strength`, the length of a direction is the root of its strength, beside the first.
+    """
     size = min(n_components, *rows.shape)
     model = TruncatedSVD(size, n_iter=_N_ITER, random_state=random_state)
     model.n_features_in_ = rows.shape[1]
@@ -28,11 +36,21 @@ def fit_projection(
     rank = np.count_nonzero(strengths > strengths[0] * max(rows.shape) * np.finfo(np.float32).eps)
     if scale is not None:
         model.components_ *= scale
+    if by_strength:
+        model.components_ *= np.sqrt(strengths / (strengths[0] or 1))[:, None]
     # Rounded to 16 bits, in which saved models hold them; in the order of memory that scipy multiplies without a copy.
     model.components_ = model.components_[:rank].astype(np.float16).astype(np.float32, order="F")
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
         setattr(model, name, getattr(model, name)[:rank])
     return model
+
+
+def weights_of_directions(rows: np.ndarray) -> np.ndarray:
+    """The matrix that multiplies each direction of dense rows by the root of its strength, beside the first."""
+    rows = rows.astype(np.float64)
+    squares, directions = eigh(rows.T @ rows)
+    roots = (np.clip(squares, 0, None) / (squares[-1] or 1)) ** 0.25
+    return np.asarray((directions * roots @ directions.T).astype(np.float32))
 
 
 def _strongest(rows: Any, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:

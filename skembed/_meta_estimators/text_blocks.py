@@ -21,11 +21,11 @@ from .._text.words import UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_o
 from .._word_vectors.join import unit_rows
 from .block_rows import count_rows, tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
-from .projections import fit_projection
+from .projections import fit_projection, weights_of_directions
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
-_MOST_PROJECTED = 20_000  # texts that directions are found on
+MOST_PROJECTED = 20_000  # texts that directions are found on
 _N_SPLITS = 3  # of the words of each text, into two random halves
 SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
@@ -104,6 +104,7 @@ def fit_blocks(
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
             blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
+            _weigh_directions(learner, texts[:: 1 + (len(texts) - 1) // MOST_PROJECTED])
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
 
 
@@ -163,13 +164,22 @@ def _rows_of(vectorizer: Any, texts: list[str]) -> Any:
 
 def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
     """The strongest directions of some rows of tf-idf; with `idf`, of these rows times idf."""
-    if rows.shape[0] > _MOST_PROJECTED:
-        rows = rows[np.sort(random_state.choice(rows.shape[0], _MOST_PROJECTED, replace=False))]
+    if rows.shape[0] > MOST_PROJECTED:
+        rows = rows[np.sort(random_state.choice(rows.shape[0], MOST_PROJECTED, replace=False))]
     if idf is None:
-        return fit_projection(rows, _N_COMPONENTS, random_state)
+        return fit_projection(rows, _N_COMPONENTS, random_state, by_strength=True)
     # The length of a row, divided out here, does not count: rows of blocks have length one.
     idf = idf.astype(np.float32)
-    return fit_projection(normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf)
+    return fit_projection(
+        normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf, by_strength=True
+    )
+
+
+def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str]) -> None:
+    """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
+    weights = weights_of_directions(unit_rows(np.array(learner.transform(texts))))
+    learner.word_vectors_ = learner.word_vectors_ @ weights
+    learner._unknown_length = np.float32(np.median(np.linalg.norm(learner.word_vectors_, axis=1)))
 
 
 def _analyzer(texts: list[str]) -> str:

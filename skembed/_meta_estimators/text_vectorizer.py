@@ -90,7 +90,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
           neighbouring sentences of a :class:`SentenceCorpus`.
 
-        One for which the text is too short is left out.
+        In these dense blocks each direction is multiplied by the root of its strength, the singular value in the rows
+        of own text. A block for which the text is too short is left out.
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one. ``print`` says it in
         words.
@@ -113,6 +114,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
 
     *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
     ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
+    The directions of a pretrained model count by the root of their strength in its rows of 500 texts, as those of the
+    dense blocks do. If `X` has fewer, it embeds some of `corpus` too; with fewer than 200 in all, its rows are as they
+    are.
 
     *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
     teacher has embedded gets the row as if it had been left out. With a pretrained model, a linear map turns the rows

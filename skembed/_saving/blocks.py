@@ -30,6 +30,7 @@ from .header import words_of as decoded_words
 from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
+_WEIGHTS = "weights"  # of the directions of a pretrained model
 _MAP = "map"  # from the rows of a student and of a pretrained model
 _ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
@@ -86,6 +87,8 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
     of_model = None
     if pretrained is not None:
         of_model, arrays[f"{PRETRAINED}.probes"] = saved_identity(pretrained.transformer)
+        if pretrained.weights is not None:
+            arrays[f"{PRETRAINED}.{_WEIGHTS}"] = pretrained.weights
     params = estimator.get_params(deep=False)
     params |= {"corpus": None, "teacher": None, "pretrained": saved_parameter(params["pretrained"])}
     entries = {
@@ -173,12 +176,15 @@ def _given_of(
         if pretrained is not None:
             raise MissingModelError("This model was fitted without a pretrained one. Fit it with one.")
         return {}
-    probes = arrays.pop("probes", None)
+    probes, weights = arrays.pop("probes", None), arrays.pop(_WEIGHTS, None)
     if arrays:
         raise ValueError(f"{PRETRAINED}.{min(arrays)} belongs to no block.")
     transformer = reopened(pretrained, model.pretrained, entries, probes)
     model.pretrained = model.pretrained if pretrained is None else pretrained
-    return {PRETRAINED: GivenBlock(PRETRAINED, transformer, transformer.n_features_out_)}
+    n_columns = transformer.n_features_out_
+    if weights is not None and (weights.dtype != np.float32 or weights.shape != (n_columns, n_columns)):
+        raise ValueError(f"{PRETRAINED}.{_WEIGHTS} is {brief(weights)}, expected a square of {n_columns} numbers.")
+    return {PRETRAINED: GivenBlock(PRETRAINED, transformer, n_columns, weights)}
 
 
 def _student_of(entries: Any, arrays: dict[str, np.ndarray], pretrained: GivenBlock | None) -> GivenBlock:

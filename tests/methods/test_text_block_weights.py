@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import normalize
-from text_blocks import S, Y, make, squared_lengths
+from text_blocks import S, Y, make, rows_by_block, squared_lengths
 
+from skembed._meta_estimators import text_blocks
 from skembed._meta_estimators.block_weights import ALPHA, find_weights
 
 
@@ -72,10 +73,21 @@ def test_without_labels_idf_counts_twice_in_lsa():
         svd = TruncatedSVD(5, random_state=0)
         rows = tfidf.transform(S)[:, : emb.blocks_[name].components_.shape[1]]
         squared = normalize(rows.multiply(tfidf.idf_[: rows.shape[1]]).tocsr())
-        expected = normalize(svd.fit_transform(squared))
+        expected = normalize(svd.fit_transform(squared) * svd.singular_values_**0.5)
         found = normalize(emb.blocks_[name].transform(rows))
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
-        np.testing.assert_allclose(np.linalg.norm(labelled.blocks_[name].components_, axis=1), 1, rtol=5e-4)
+        block = labelled.blocks_[name]
+        strengths = block.singular_values_ / block.singular_values_[0]
+        np.testing.assert_allclose(np.linalg.norm(block.components_, axis=1), strengths**0.5, rtol=5e-4)
+
+
+def test_directions_of_halves_count_by_their_strength(monkeypatch):
+    found = rows_by_block(make().fit(S, Y), S)["halves"]
+    monkeypatch.setattr(text_blocks, "_weigh_directions", lambda learner, texts: None)
+    plain = rows_by_block(make().fit(S, Y), S)["halves"].toarray()
+    _, strengths, directions = np.linalg.svd(plain, full_matrices=False)
+    expected = normalize(plain @ directions.T * strengths**0.5)
+    np.testing.assert_allclose((found @ found.T).toarray(), expected @ expected.T, atol=1e-4)
 
 
 def test_two_labels_are_labels():

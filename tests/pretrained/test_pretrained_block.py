@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from test_pretrained_vectorizer import Model, nothing_kept, rows_of  # noqa: F401
 
-from skembed import PretrainedVectorizer, TextVectorizer
+from skembed import PretrainedVectorizer, TextVectorizer, load, save
 from skembed.evaluation import compare, compare_search
 
 S = ["the cat drinks milk", "the bank lends money", "a dog eats meat", "the river is wide and cold"] * 10
@@ -119,3 +119,46 @@ def test_comparisons_have_rows_of_a_model():
     result = compare_search(documents, ["cats purr", "bank shares"], relevant, pretrained=model)
     added = {"pretrained", "TextVectorizer, pretrained", "SearchIndex, pretrained"}
     assert added <= {row["method"] for row in result.rows}
+
+
+# --- Its directions ---------------------------------------------------------------------------------------------------
+
+MANY = [f"{a} {b} {c}" for a in ("cat", "dog", "bank") for b in "abcdefghij" for c in "klmnopqrst"]
+NUMBERS = dict(zip(MANY, np.random.default_rng(0).normal(size=(300, 6)) * [5, 4, 3, 2, 1, 0.5]))
+
+
+def block_of(emb, texts):
+    """The rows of the pretrained model, of length one."""
+    rows = emb.transform(texts).toarray()[:, -emb.blocks_["pretrained"].n_features_out_ :]
+    return rows / emb.block_weights_["pretrained"] ** 0.5
+
+
+def test_directions_count_by_the_root_of_their_strength():
+    emb = TextVectorizer(pretrained=NUMBERS, random_state=0).fit(MANY)
+    expected = np.array([NUMBERS[text] for text in MANY])
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    _, strengths, directions = np.linalg.svd(expected, full_matrices=False)
+    expected = expected @ directions.T * strengths**0.5
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    found = block_of(emb, MANY)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+
+
+def test_few_texts_are_joined_by_some_of_the_corpus():
+    more = [f"{text} {letter}" for text in MANY for letter in "uvw"]
+    for factor, corpus, n_embedded in ((1.0, MANY * 3, 300), (2.0, MANY + more, 500)):
+        model = Model(factor)
+        TextVectorizer(pretrained=model, corpus=corpus, random_state=0).fit(MANY[::8])
+        assert model.n_embedded == n_embedded
+    known = {text: NUMBERS[text] for text in MANY[:150]}
+    few = TextVectorizer(pretrained=known, corpus=MANY, random_state=0).fit(MANY[:50])
+    expected = np.array([NUMBERS[text] for text in MANY[:50]])
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(block_of(few, MANY[:50]), expected, rtol=1e-5)  # too few to weigh directions
+
+
+def test_a_saved_model_has_its_weights(tmp_path):
+    emb = TextVectorizer(pretrained=NUMBERS, random_state=0).fit(MANY)
+    save(emb, tmp_path / "model")
+    back = load(tmp_path / "model", pretrained=NUMBERS)
+    np.testing.assert_array_equal(back.transform(MANY).toarray(), emb.transform(MANY).toarray())
