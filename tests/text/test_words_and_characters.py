@@ -16,9 +16,9 @@ from skembed import (
 )
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
-MORE = ["Die Tore sind auf.", "Ein Tor", "日本の本"] * 4
+MORE = ["Die Türe sind auf.", "Die Tür ist ein Tor", "日本語の本"] * 4
 Y = [0, 0, 1, 1, 2, 2] * 5
-BOTH = CharacterNgrams("char_wb", (1, 4), words=True)
+BOTH = CharacterNgrams("char_wb", (3, 4), words=True)
 FROM_LABELS = [CBOSVectorizer, SiameseCBOWVectorizer]
 
 
