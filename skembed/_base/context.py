@@ -19,14 +19,13 @@ from .._validation.containers import is_missing, length_of
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .character_tokens import are_ngrams, has_characters, has_words_and_ngrams
+from .character_tokens import Balance, are_ngrams, has_characters, has_words_and_ngrams
 from .ngrams import NgramVectorizer
 from .sharing import derived_rows
 from .state import check_types
 
 # More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
 _MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
-_EXPONENT_OF_SHARE = 0.75  # of the weights of n-grams of characters; chosen on parts of training sets
 _ALONE = "every class of y has one sentence"
 
 
@@ -188,22 +187,19 @@ class ContextVectorizer(NgramVectorizer):
             )
         return fitted
 
-    def _weight_of_ngrams(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
-        """The factor of the weights of n-grams of characters beside words, from labels; that of the first text stays.
+    def _balance(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> Balance:
+        """From labels, all words of the text weigh as much as all of its n-grams of characters; the first text decides.
 
-        A sentence has twenty times as many n-grams as words. At 1, they would hide the words; at the share below with
-        an exponent of 1, all n-grams of a text would weigh as much as its words.
+        A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
+        that rows are about as long as those of words alone.
         """
         is_weighted = self._option("weighting", fitted) is not None and fitted.get("_first_from_labels")
         if not is_weighted or not has_words_and_ngrams(corpus.tokenizer):
-            return np.float32(1.0)
+            return Balance.even()
         if "_ngram_weight" in fitted:
-            return np.float32(fitted["_ngram_weight"])
-        is_ngram = are_ngrams(fitted["vocabulary_"])
-        mass = weights * corpus.vocabulary.look_up(corpus.vocabulary.counts, fitted["vocabulary_"])
-        has_both = mass[is_ngram].any() and mass[~is_ngram].any()
-        share = mass[~is_ngram].sum() / mass[is_ngram].sum() if has_both else 1.0
-        return np.float32(share**_EXPONENT_OF_SHARE)
+            return Balance.of(fitted)
+        counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, fitted["vocabulary_"])
+        return Balance.between(are_ngrams(fitted["vocabulary_"]), weights * counts, counts.sum())
 
     def _arrays_from(self, fitted: dict[str, Any], start: Start) -> list[LearnedArray]:
         """The learned rows and, if `interpolation` is below 1, the rows that they started from."""

@@ -11,7 +11,7 @@ from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays
 from .._validation.messages import brief
-from .character_tokens import weights_of_ngrams
+from .character_tokens import Balance
 from .coverage import check_kept
 from .sharing import norms_for, side_state
 from .state import check_order
@@ -82,8 +82,8 @@ def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:
     n_old = len(fitted["word_weights_"])
     weights = np.full(len(growth.counts), fitted["_unknown_weight"], np.float32)
     weights[:n_old] = fitted["word_weights_"]
-    if fitted.get("_ngram_weight", 1) != 1:
-        weights[:n_old] /= weights_of_ngrams(fitted["vocabulary_"], fitted["_ngram_weight"])
+    if not (balance := Balance.of(fitted)).is_even:
+        weights[:n_old] /= balance.factors(fitted["vocabulary_"])
     n_sentences = np.exp(float(fitted["_unknown_weight"]) - 1)
     in_sentences = np.minimum(growth.earlier[growth.rows], n_sentences - 1)
     weights[growth.rows] = np.log(n_sentences / (1 + in_sentences)) + 1

@@ -13,7 +13,7 @@ from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
-from .character_tokens import has_characters, weights_of_ngrams
+from .character_tokens import Balance, has_characters
 from .embedding import EmbeddingVectorizer
 from .queries import WordQueriesMixin
 from .sharing import norms_for, shallow_copy
@@ -90,15 +90,15 @@ class PooledVectorizer(WordQueriesMixin, EmbeddingVectorizer):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        share = self._weight_of_ngrams(corpus, fitted, weights)
-        if share != 1:
-            weights = weights * weights_of_ngrams(vocabulary, share)
-        shared = {"_unknown_weight": np.float32(unknown), "_ngram_weight": share}
+        balance = self._balance(corpus, fitted, weights)
+        if not balance.is_even:
+            weights = weights * balance.factors(vocabulary)
+        shared = {"_unknown_weight": np.float32(unknown)} | balance.attributes()
         return shared | {"word_weights_": weights.astype(np.float32)}
 
-    def _weight_of_ngrams(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> np.float32:
-        """The factor of the weights of n-grams of characters beside words."""
-        return np.float32(1.0)
+    def _balance(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> Balance:
+        """The factors of the weights of words and of n-grams of characters beside them."""
+        return Balance.even()
 
     def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
         vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))

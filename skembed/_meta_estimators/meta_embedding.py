@@ -43,8 +43,8 @@ class MetaEmbeddingVectorizer(GivenVectors):
         on its text alone, so that it still matches itself.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
-        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
+        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
         the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.

@@ -88,8 +88,8 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
         Learn only this many of the most frequent words.
     analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes both, words and n-grams within words; and
-        :class:`CharacterNgrams` takes n-grams of other lengths. A callable gets an item of `X` and returns its words;
+        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
+        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
         the next three options are then not used. "auto" is "word+char_wb" when learning from labels, unless `init`,
         `ngram_range`, `token_pattern`, `stop_words` or `stemmer` is set, which are for words; otherwise "word".
     token_pattern : str or None, default=None

@@ -16,6 +16,7 @@ from .words import compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
 BOTH = "word+char_wb"
+_BESIDE_WORDS = (3, 4)  # characters; shorter n-grams would double the time to learn and gain nothing
 # Before each n-gram where words are beside them; no word has it, so a word and an n-gram of the same characters differ.
 MARK = "~"
 _SPACES = re.compile(r"\s\s+")
@@ -26,8 +27,8 @@ class CharacterNgrams(DataTokenizer):
     """Character n-grams as the tokens of a text, for the parameter `analyzer`.
 
     It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
-    and corpora and models are saved with it. ``analyzer="char"``, ``analyzer="char_wb"`` and
-    ``analyzer="word+char_wb"``, which has words too, mean n-grams of one to four characters.
+    and corpora and models are saved with it. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
+    characters, ``analyzer="word+char_wb"`` words and n-grams of three and four.
 
     Parameters
     ----------
@@ -92,7 +93,9 @@ class CharacterNgrams(DataTokenizer):
     @classmethod
     def named(cls, name: str, lowercase: bool) -> CharacterNgrams:
         """The n-grams that a name means: "char", "char_wb" or "word+char_wb"."""
-        return cls(name.removeprefix("word+"), lowercase=lowercase, words=name == BOTH)
+        if name == BOTH:
+            return cls("char_wb", _BESIDE_WORDS, lowercase=lowercase, words=True)
+        return cls(name, lowercase=lowercase)
 
     def __call__(self, text: str) -> list[str]:
         """Return the n-grams of a text, in the order of where they begin, the shorter ones first."""

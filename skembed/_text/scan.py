@@ -139,6 +139,19 @@ def _list_slice(text, start, end, tables, words, n_words):
     _list_word(tables.known, tables.new, words, n_words, a, b, end - start)
 
 
+@njit(**INLINE_LLVM)
+def _with_character(a, b, n, bits, n_bytes):
+    """The first eight bytes of a word, the next eight and its length, with a character behind it."""
+    shift = np.uint64(8 * n)
+    if n < 8:
+        a |= bits << shift
+        if n + n_bytes > 8:
+            b |= bits >> (np.uint64(64) - shift)
+    else:
+        b |= bits << (shift - np.uint64(64))
+    return a, b, n + n_bytes
+
+
 @njit(**NO_REFCOUNT)
 def _list_lowered(text, start, end, tables, words, n_words):
     """List the words of a span with characters above 127; returns the number of words listed, or 0.
@@ -153,6 +166,14 @@ def _list_lowered(text, start, end, tables, words, n_words):
         found, size, fault = _ZERO, _ONE, _ZERO
         if at < end:
             found, size, fault = next_lowered(text, at, tables.lowered)
+        if found > 0 and found <= CODE and letter < 0 and not fault:  # most characters: it spares the tests below
+            bits, n_bytes = utf8(found)
+            if n + n_bytes > SHORT:
+                return _U0
+            a, b, n = _with_character(a, b, n, bits, n_bytes)
+            stacked, before = _ZERO, _NONE
+            at += size
+            continue
         if fault or found & stacked:
             return _U0
         stacked = found & STACKED
@@ -178,14 +199,7 @@ def _list_lowered(text, start, end, tables, words, n_words):
             bits, n_bytes = utf8(found & CODE)
             if n + n_bytes > SHORT:
                 return _U0
-            shift = np.uint64(8 * n)
-            if n < 8:
-                a |= bits << shift
-                if n + n_bytes > 8:
-                    b |= bits >> (np.uint64(64) - shift)
-            else:
-                b |= bits << (shift - np.uint64(64))
-            n += n_bytes
+            a, b, n = _with_character(a, b, n, bits, n_bytes)
         at += size
     return n_words
 

@@ -57,7 +57,7 @@ class Tokenizer:
     ----------
     analyzer : {"word", "char", "char_wb", "word+char_wb"}, CharacterNgrams or callable, default="word"
         "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``, and
-        "word+char_wb" means ``CharacterNgrams("char_wb", (1, 4), words=True)``. A callable receives each raw item (a
+        "word+char_wb" means ``CharacterNgrams("char_wb", (3, 4), words=True)``. A callable receives each raw item (a
         sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`, `lowercase` and
         `stop_words` are then not used.
     token_pattern : str or None, default=None

@@ -74,13 +74,13 @@ def test_threads_and_batches_change_no_id(monkeypatch, analyzer):
         assert_same_corpus(SentenceCorpus.from_sentences(texts, analyzer=analyzer, n_jobs=n_jobs), expected)
 
 
-def test_names_of_scikit_learn_mean_one_to_four_characters():
+def test_names_mean_one_to_four_characters_and_three_or_four_beside_words():
     for name in ("char", "char_wb"):
         for lowercase in (True, False):
             corpus = SentenceCorpus.from_sentences(S, analyzer=name, lowercase=lowercase)
             assert corpus.tokenizer.analyzer == CharacterNgrams(name, (1, 4), lowercase)
     both = SentenceCorpus.from_sentences(S, analyzer="word+char_wb").tokenizer.analyzer
-    assert both == CharacterNgrams("char_wb", words=True)
+    assert both == CharacterNgrams("char_wb", (3, 4), words=True)
 
 
 def test_words_stand_before_ngrams_and_are_never_one():

@@ -16,9 +16,9 @@ from skembed import (
 )
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
-MORE = ["Die Tore sind auf.", "Ein Tor", "日本の本"] * 4
+MORE = ["Die Türe sind auf.", "Die Tür ist ein Tor", "日本語の本"] * 4
 Y = [0, 0, 1, 1, 2, 2] * 5
-BOTH = CharacterNgrams("char_wb", (1, 4), words=True)
+BOTH = CharacterNgrams("char_wb", (3, 4), words=True)
 FROM_LABELS = [CBOSVectorizer, SiameseCBOWVectorizer]
 
 
@@ -66,25 +66,31 @@ def test_order_is_learned_with_words_by_default(method):
 
 
 @pytest.mark.parametrize("weighting", ["idf", "sif", None])
-def test_ngrams_weigh_less_beside_words_from_labels(weighting):
+def test_ngrams_weigh_as_much_as_words_from_labels(weighting):
     params = {"analyzer": "word+char_wb", "weighting": weighting, "min_count": 1, "random_state": 0}
     from_order, emb = CBOSVectorizer(8, **params).fit(S), CBOSVectorizer(8, **params).fit(S, Y)
     ratio, is_ngram = emb.word_weights_ / from_order.word_weights_, of_ngrams(emb)
-    assert np.all(ratio[~is_ngram] == 1)
-    mass = from_order.word_weights_.astype(float) * emb.word_counts_
-    share = 1 if weighting is None else (mass[~is_ngram].sum() / mass[is_ngram].sum()) ** 0.75
-    np.testing.assert_allclose(ratio[is_ngram], share, rtol=1e-5)
-    assert emb._ngram_weight == pytest.approx(share)
+    if weighting is None:
+        assert np.all(ratio == 1)
+        return
+    np.testing.assert_allclose(ratio[is_ngram], emb._ngram_weight, rtol=1e-5)
+    np.testing.assert_allclose(ratio[~is_ngram], emb._word_weight, rtol=1e-5)
+    mass = emb.word_weights_.astype(float) * emb.word_counts_
+    assert mass[is_ngram].sum() == pytest.approx(mass[~is_ngram].sum())
+    assert mass.sum() == pytest.approx(emb.word_counts_.sum())  # the mean weight is one
 
 
 def test_weights_of_more_text_are_those_of_all_text():
     emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y)
-    share = emb._ngram_weight
+    of_words, of_both = emb._word_weight, emb._ngram_weight
     emb.partial_fit(MORE, [0, 1, 2] * 4)
     once = CBOSVectorizer(8, random_state=0).fit(S + MORE, Y + [0, 1, 2] * 4)
-    assert emb._ngram_weight == share != once._ngram_weight
-    expected = dict(zip(once.vocabulary_, once.word_weights_ / np.where(of_ngrams(once), once._ngram_weight, 1)))
-    found = dict(zip(emb.vocabulary_, emb.word_weights_ / np.where(of_ngrams(emb), share, 1)))
+    assert (emb._word_weight, emb._ngram_weight) == (of_words, of_both)
+    assert of_both != once._ngram_weight
+    expected, found = (
+        dict(zip(m.vocabulary_, m.word_weights_ / np.where(of_ngrams(m), m._ngram_weight, m._word_weight)))
+        for m in (once, emb)
+    )
     assert found == pytest.approx(expected, rel=1e-5)
 
 
