@@ -136,7 +136,9 @@ def new_folder(path: PathLike, kind: FolderKind) -> Iterator[NewFolder]:
                 _check_replaceable(folder, kind)
                 new.put_in_place()
             except BaseException:
-                _remove(folder, new.save)
+                with suppress(OSError, ValueError):
+                    if _current_save(folder, kind) != new.save:  # not interrupted when it was in place already
+                        _remove(folder, new.save)
                 raise
         if is_new:
             _sync(folder.parent)
@@ -257,14 +259,16 @@ def _check_replaceable(folder: Path, kind: FolderKind) -> None:
 @contextmanager
 def _for_writing(folder: Path, kind: FolderKind) -> Iterator[None]:
     """Make a folder if there is none, and lock it together with other processes that write to it."""
-    while True:
-        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            _sweep(folder, kind)
+            with _locked(folder, is_shared=True):
+                if folder.exists():  # no other process has failed to save there, and removed it
+                    yield
+                    return
+    finally:
         _sweep(folder, kind)
-        with _locked(folder, is_shared=True):
-            if folder.exists():  # no other process has failed to save there, and removed it
-                yield
-                break
-    _sweep(folder, kind)
 
 
 def _sweep(folder: Path, kind: FolderKind) -> None:
@@ -280,8 +284,8 @@ def _sweep(folder: Path, kind: FolderKind) -> None:
 @contextmanager
 def _locked(folder: Path, *, is_shared: bool) -> Iterator[bool]:
     """Lock a folder, or give False: another process has locked it, or the system has no such locks."""
-    descriptor = _descriptor(folder)
-    if descriptor is None or fcntl is None:
+    descriptor = None if fcntl is None else _descriptor(folder)
+    if descriptor is None:
         yield False
         return
     try:

@@ -126,6 +126,34 @@ def test_what_was_there_stays_after_an_error(error, tmp_path, monkeypatch):
     assert text_of(target) == "old" and os.listdir(tmp_path) == ["toy"] and len(os.listdir(target)) == 2
 
 
+@pytest.mark.parametrize("n_calls", [1, 2])
+def test_interrupted_at_the_end_the_old_or_the_new_is_there(tmp_path, monkeypatch, n_calls):
+    """Before the header is replaced, and after."""
+    target, sync, calls = tmp_path / "toy", folders._sync, []
+    write(target, "old")
+
+    def interrupt(folder):
+        calls.append(folder)
+        if len(calls) == n_calls:
+            raise KeyboardInterrupt
+        sync(folder)
+
+    monkeypatch.setattr(folders, "_sync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write(target)
+    assert text_of(target) == ("old", "new")[n_calls - 1] and len(os.listdir(target)) == 2
+
+
+def test_a_system_without_locks(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "fcntl", None)
+    for text in ("old", "new"):
+        write(tmp_path / "toy", text)
+        assert text_of(tmp_path / "toy") == text and len(os.listdir(tmp_path / "toy")) == 2
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "other", KIND):
+        raise ZeroDivisionError
+    assert os.listdir(tmp_path) == ["toy"]
+
+
 def test_what_a_living_process_writes_is_not_swept(tmp_path):
     target = tmp_path / "toy"
     with new_folder(target, KIND) as new:
