@@ -22,13 +22,14 @@ from pretrained import KEPT_ASIDE, LABELS, MOST_TEST, MOST_TRAINING, TASKS, load
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from text_vectorizer import MOST_LABELLED, Learned, read_task
 
 from skembed import PretrainedVectorizer
 from skembed._meta_estimators.block_rows import side_by_side
 from skembed._meta_estimators.block_weights import find_weights
-from skembed._meta_estimators.given_blocks import GivenBlock
+from skembed._meta_estimators.given_blocks import fit_given
 from skembed._meta_estimators.model_weights import with_models
 from skembed._meta_estimators.student_block import STUDENT, fit_student
 from skembed._pretrained.parameter import PRETRAINED
@@ -66,16 +67,12 @@ def stored_rows(folder, name, task):
 
 
 def models_of(task, options):
-    """Name -> block of a model."""
+    """Name -> estimator of a model."""
     if options.rows is None:
         models = load_models()
     else:
         models = {name: stored_rows(options.rows, name, task) for name in (TRANSFORMER, STATIC)}
-    blocks = {}
-    for name, model in models.items():
-        fitted = PretrainedVectorizer(model, cache=options.cache, verbose=1).fit()
-        blocks[name] = GivenBlock(PRETRAINED, fitted, fitted.n_features_out_)
-    return blocks
+    return {name: PretrainedVectorizer(model, cache=options.cache, verbose=1) for name, model in models.items()}
 
 
 def blocks_of(X, y, X_test, models):
@@ -83,10 +80,14 @@ def blocks_of(X, y, X_test, models):
     learned = Learned(X, y, X_test)
     X, X_test = list(X), list(X_test)
     own, test = dict(learned.rows), dict(learned.test)
+    fitted = {}
     for name, model in models.items():
-        own[name], test[name] = model.rows(X), model.rows(X_test)
-    teacher = models[TRANSFORMER].transformer
-    student, own[STUDENT] = fit_student(teacher, X, len(X), None, None, 0, models[STATIC])
+        of_model, rows = fit_given({PRETRAINED: model}, X, len(X), (np.empty(0), np.zeros(len(X), bool)), 0)
+        fitted[name], own[name] = of_model[PRETRAINED], rows[PRETRAINED]
+        test[name] = fitted[name].rows(X_test)
+        for rows, texts in ((own, X), (test, X_test)):
+            rows[f"{name} alone"] = normalize(fitted[name].transformer.transform(texts))
+    student, own[STUDENT] = fit_student(models[TRANSFORMER], X, len(X), None, None, 0, fitted[STATIC])
     test[STUDENT] = student.rows(X_test)
     return list(learned.rows), own, test
 
@@ -113,7 +114,8 @@ def accuracies(X, y, X_test, y_test, blocks, rows, seed):
         found.append(accuracy(svc, train, side_by_side(test, of_all)))
     for name in (STATIC, TRANSFORMER):
         classifiers = svc, LogisticRegression(max_iter=1000)
-        found.append(max(accuracy(classifier, own[name][rows], test[name]) for classifier in classifiers))
+        train, of_test = own[f"{name} alone"][rows], test[f"{name} alone"]
+        found.append(max(accuracy(classifier, train, of_test) for classifier in classifiers))
     return found
 
 

@@ -22,9 +22,10 @@ from .text_blocks import MOST_PROJECTED, NAMES
 
 _DEFAULT, _DROP = "default", "drop"
 _PREFIX = "blocks__"
-# Texts on which the directions of a pretrained model are weighed: with fewer than the first number its rows would be
-# worse, and more than the second are used where they need no embedding.
-_LEAST_SAMPLED, _ENOUGH = 200, 500
+# Texts on which the directions of a pretrained model are weighed, or as many as it has columns: from fewer, those that
+# are weak by chance would be lost.
+_LEAST_SAMPLED = 500
+_MOST_EMBEDDED = 1_000  # texts for that, in a `fit` with less
 
 
 class GivenBlock(NamedTuple):
@@ -166,20 +167,20 @@ def fit_given(
 def _weights_of(block: GivenBlock, own: list[str], texts: list[str], rows: np.ndarray) -> np.ndarray | None:
     """The weights of the directions of a pretrained model, from its rows of some texts; None if there are few.
 
-    If these are few, it embeds more of all text.
+    If these are too few, it embeds more of all text.
     """
+    n_needed = max(_LEAST_SAMPLED, block.n_columns)
     known = {text: row for row, text in enumerate(texts) if text.strip()}
     sample = rows[list(known.values())[:MOST_PROJECTED]]
-    if len(known) < _ENOUGH:
+    if len(known) < n_needed:
         model = block.transformer.model
         others = [text for text in dict.fromkeys(own) if text.strip() and text not in known]
         if isinstance(model, Mapping):
             others = [text for text in others if text in model]
-        n_more = min(_ENOUGH - len(known), len(others))
-        if len(known) + n_more < _LEAST_SAMPLED:
+        n_more = n_needed - len(known)
+        if n_needed > _MOST_EMBEDDED or len(others) < n_more:
             return None
-        if n_more:
-            sample = np.vstack([sample, block.rows([others[i * len(others) // n_more] for i in range(n_more)])])
+        sample = np.vstack([sample, block.rows([others[i * len(others) // n_more] for i in range(n_more)])])
     return weights_of_directions(sample)
 
 

@@ -114,9 +114,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
 
     *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
     ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
-    The directions of a pretrained model count by the root of their strength in its rows of 500 texts, as those of the
-    dense blocks do. If `X` has fewer, it embeds some of `corpus` too; with fewer than 200 in all, its rows are as they
-    are.
+    Its directions count by the root of their strength in 500 or more texts, at least as many as it has columns. If `X`
+    has fewer, the model embeds more of `corpus`, up to 1,000 in all; if that is not enough, its rows are as they are.
 
     *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
     teacher has embedded gets the row as if it had been left out. With a pretrained model, a linear map turns the rows
