@@ -20,7 +20,10 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "vocabulary_": dict,
     "_waiting": dict,
     "_tokenizer": Tokenizer,
-    **dict.fromkeys(("coverage_", "_unknown_length", "_unknown_weight", "_word_weight", "_ngram_weight", "_spelling_weight"), _NUMBER),
+    **dict.fromkeys(
+        ("coverage_", "_unknown_length", "_unknown_weight", "_word_weight", "_ngram_weight", "_spelling_weight"),
+        _NUMBER,
+    ),
     **dict.fromkeys(("n_features_out_", "n_iter_", "_n_tokens", "_n_steps", "_n_frozen"), _WHOLE_NUMBER),
     **dict.fromkeys(("loss_curve_", "validation_loss_curve_"), _LIST),
 }

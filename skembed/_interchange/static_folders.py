@@ -214,7 +214,8 @@ def _check_expressible(estimator: Any) -> None:
             unknown != "zero"
         ),
         f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (reads_strings(tokenizer.analyzer)),
-        f"analyzer={brief(tokenizer.analyzer)}: there are no n-grams of characters": isinstance(
+        "n-grams of characters. Learn with analyzer='word', or write the words of a text with their rows: "
+        "write_word_vectors((words, estimator.transform(words)), path)": isinstance(
             tokenizer.analyzer, CharacterNgrams
         ),
         f"stemmer={brief(tokenizer.stemmer)}: words are looked up as they are": tokenizer.stemmer is not None,

@@ -226,5 +226,7 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
 }
 for _cls, _schema in SCHEMAS.items():
     if "_unknown_weight" in _schema.needed:  # of models with n-grams of characters beside words
-        SCHEMAS[_cls] = _schema._replace(optional=_schema.optional | {"_word_weight": np.float32, "_ngram_weight": np.float32})
+        SCHEMAS[_cls] = _schema._replace(
+            optional=_schema.optional | {"_word_weight": np.float32, "_ngram_weight": np.float32}
+        )
 CLASSES = {cls.__name__: cls for cls in SCHEMAS}
