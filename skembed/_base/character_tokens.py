@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from .._text.character_ngrams import MARK, CharacterNgrams
 from .._text.tokenizer import Tokenizer
+from .._training.state import FittedState
 
 
-def has_characters(fitted: Mapping[str, Any]) -> bool:
+def has_characters(state: FittedState) -> bool:
     """Whether the tokens of a fitted estimator are, or have beside them, n-grams of characters."""
-    return "_tokenizer" in fitted and isinstance(fitted["_tokenizer"].analyzer, CharacterNgrams)
+    return state.tokenizer is not None and isinstance(state.tokenizer.analyzer, CharacterNgrams)
 
 
 def has_words_and_ngrams(tokenizer: Tokenizer) -> bool:

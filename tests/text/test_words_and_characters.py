@@ -51,7 +51,7 @@ def test_options_of_words_leave_words_alone(method, options):
     emb = method(8, random_state=0, **options)
     with pytest.warns(UserWarning, match="have a vector") if "init" in options else pytest.MonkeyPatch.context():
         emb.fit(S, Y)
-    assert emb._tokenizer.analyzer == "word"
+    assert emb._state.tokenizer.analyzer == "word"
     assert not of_ngrams(emb).any()
     if method is CBOSVectorizer and "init" not in options:
         expected = method(8, weighting=None, max_sentence_length=16, random_state=0, **options | {"analyzer": "word"})
@@ -74,28 +74,28 @@ def test_ngrams_weigh_less_beside_words_from_labels(weighting):
     mass = from_order.word_weights_.astype(float) * emb.word_counts_
     share = 1 if weighting is None else (mass[~is_ngram].sum() / mass[is_ngram].sum()) ** 0.75
     np.testing.assert_allclose(ratio[is_ngram], share, rtol=1e-5)
-    assert emb._ngram_weight == pytest.approx(share)
+    assert emb._state.ngram_weight == pytest.approx(share)
 
 
 def test_weights_of_more_text_are_those_of_all_text():
     emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y)
-    share = emb._ngram_weight
+    share = emb._state.ngram_weight
     emb.partial_fit(MORE, [0, 1, 2] * 4)
     once = CBOSVectorizer(8, random_state=0).fit(S + MORE, Y + [0, 1, 2] * 4)
-    assert emb._ngram_weight == share != once._ngram_weight
-    expected = dict(zip(once.vocabulary_, once.word_weights_ / np.where(of_ngrams(once), once._ngram_weight, 1)))
+    assert emb._state.ngram_weight == share != once._state.ngram_weight
+    expected = dict(zip(once.vocabulary_, once.word_weights_ / np.where(of_ngrams(once), once._state.ngram_weight, 1)))
     found = dict(zip(emb.vocabulary_, emb.word_weights_ / np.where(of_ngrams(emb), share, 1)))
     assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_later_fit_keeps_the_analyzer_of_the_first():
     emb = CBOSVectorizer(8, random_state=0).partial_fit(SentenceCorpus.from_sentences(S), Y)
-    assert emb.partial_fit(MORE, [0, 1, 2] * 4)._tokenizer.analyzer == "word"
+    assert emb.partial_fit(MORE, [0, 1, 2] * 4)._state.tokenizer.analyzer == "word"
     emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y).set_params(context="order")
-    assert emb.partial_fit(MORE)._tokenizer.analyzer == BOTH
+    assert emb.partial_fit(MORE)._state.tokenizer.analyzer == BOTH
     emb.set_params(context="auto", min_count=1).fit(S)
-    assert emb._tokenizer.analyzer == "word"
-    assert emb._ngram_weight == 1
+    assert emb._state.tokenizer.analyzer == "word"
+    assert emb._state.ngram_weight == 1
 
 
 def test_a_saved_model_goes_on_with_the_same_weights(tmp_path):
