@@ -5,6 +5,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skembed._base.fitted import Fitted
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import read_only
 from skembed._encoders.bag import sum_rows
@@ -74,6 +75,7 @@ class MapVectorizer(TrainedVectorizer):
     """A sentence is the mean of its words' rows times a matrix. `y` are optional labels."""
 
     _parameter_constraints = {"solver": SOLVERS, "frozen": ["boolean"]}
+    word_vectors_, matrix_ = Fitted(), Fitted()
     _needs_order = True
 
     def __init__(
@@ -109,22 +111,22 @@ class MapVectorizer(TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learned_arrays(self, fitted):
+    def _learned_arrays(self, state):
         n, options = self.n_components, ("n_components", "solver", "frozen")
-        shape = len(fitted["word_counts_"]), n
+        shape = len(state.word_counts_), n
         return [
             LearnedArray("word_vectors_", shape, start_uniform(1.0), options=options, frozen=self.frozen),
             LearnedArray("matrix_", (n, n), start_uniform(1.0), "dense", options),
         ]
 
-    def _make_objective(self, fitted):
-        return MapObjective(fitted)
+    def _make_objective(self, state):
+        return MapObjective(state.arrays)
 
     def _sentence_targets(self, corpus, y):
         return () if y is None else (np.unique(np.asarray(y), return_inverse=True)[1],)
 
-    def _vectors_of(self, sentences, out=None):
-        rows, matrix = read_only(self.word_vectors_), read_only(self.matrix_)
+    def _vectors_of(self, state, sentences, out=None):
+        rows, matrix = (read_only(state.arrays[name]) for name in ("word_vectors_", "matrix_"))
         n, d = len(sentences.ptr) - 1, len(matrix)
         words = sentences.rows[sentences.ids]
         means, result = np.empty((n, d), np.float32), np.empty((n, d), np.float32) if out is None else out
@@ -162,9 +164,9 @@ class ParagraphObjective(DenseObjective):
     blocks = WordBlocks(usual=32)
     chunk_length = 8
 
-    def __init__(self, fitted):
-        self.fitted = fitted
-        counts = fitted["word_counts_"]
+    def __init__(self, state):
+        self.state = state
+        counts = state.word_counts_
         self.cumulated = np.cumsum(counts) / counts.sum()
 
     def draw_noise(self, seed, n_words):
@@ -174,14 +176,14 @@ class ParagraphObjective(DenseObjective):
 
     def words_and_noise(self, rows, ptr):
         """For each sentence its known words and noise as rows, and their signs."""
-        seeds = content_seeds(rows, ptr, self.fitted["_seed"])
+        seeds = content_seeds(rows, ptr, self.state.seed)
         for seed, start, end in zip(seeds, ptr, ptr[1:]):
             words = rows[start:end][rows[start:end] >= 0]
             listed = np.concatenate([words, self.draw_noise(seed, len(words))])
             yield listed, np.repeat(np.array([1, -1], np.float32), len(words))
 
     def gradients(self, chunk, learn):
-        output = self.fitted["output_vectors_"]
+        output = self.state.arrays["output_vectors_"]
         words, owner = known_words(chunk.text, chunk.sentences)
         ptr = np.searchsorted(owner, np.arange(len(chunk.sentences) + 1))
         loss, touched = 0.0, []
@@ -201,6 +203,7 @@ class ParagraphVectorizer(TrainedVectorizer):
         "solver": SOLVERS,
         "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
     }
+    output_vectors_ = Fitted()
 
     def __init__(
         self,
@@ -235,18 +238,18 @@ class ParagraphVectorizer(TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learned_arrays(self, fitted):
-        shape = len(fitted["word_counts_"]), self.n_components
+    def _learned_arrays(self, state):
+        shape = len(state.word_counts_), self.n_components
         return [LearnedArray("output_vectors_", shape, start_uniform(0.5), options=("n_components", "solver"))]
 
-    def _make_objective(self, fitted):
-        return ParagraphObjective(fitted)
+    def _make_objective(self, state):
+        return ParagraphObjective(state)
 
-    def _vectors_of(self, sentences, out=None):
-        objective = ParagraphObjective(vars(self))
+    def _vectors_of(self, state, sentences, out=None):
+        objective = ParagraphObjective(state)
         n = len(sentences.ptr) - 1
-        result = np.empty((n, self.n_features_out_), np.float32) if out is None else out
+        result = np.empty((n, state.n_features_out_), np.float32) if out is None else out
         found = objective.words_and_noise(sentences.rows[sentences.ids], sentences.ptr)
         for row, (listed, signs) in zip(result, found):
-            row[:] = find_vector(self.output_vectors_[listed], signs)
+            row[:] = find_vector(state.arrays["output_vectors_"][listed], signs)
         return result

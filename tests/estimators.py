@@ -5,6 +5,7 @@ test by itself. What is listed here are the variants that matter beside its defa
 """
 
 import copy
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from text_alone import LettersAsTargets, TwoByTwo, targets_of
 import skembed
 from skembed import SentenceCorpus
 from skembed._base.text import TextEstimator
+from skembed._training.state import FittedState
 
 
 def stem(word):
@@ -340,20 +342,30 @@ def bits(value):
         return [bits(item) for item in value]
     if isinstance(value, np.random.RandomState):
         return "RandomState"
+    if isinstance(value, FittedState):
+        return bits(value.values())
     if isinstance(value, BaseEstimator):
-        return type(value), sorted((key, bits(item)) for key, item in vars(value).items())
+        return type(value), sorted((key, bits(item)) for key, item in vars(value).items() if key != "_spares")
     return value
 
 
 def learned(estimator):
     """Everything but the parameters."""
     params = estimator.get_params(deep=False)
-    return {key: bits(value) for key, value in vars(estimator).items() if key not in params}
+    values = {key: value for key, value in vars(estimator).items() if key not in {*params, "_state", "_spares"}}
+    return {key: bits(value) for key, value in (values | estimator._state.values()).items()}
 
 
 def vectors(estimator):
     """All learned weights."""
-    return {array.name: bits(vars(estimator)[array.name]) for array in estimator._learned_arrays(vars(estimator))}
+    state = estimator._state
+    return {record.name: bits(state.arrays[record.name]) for record in estimator._learned_arrays(state)}
+
+
+def with_state(estimator, arrays=(), **changes):
+    """The estimator itself with another state, as no fit would make it."""
+    estimator._state = replace(estimator._state, **changes).with_arrays(dict(arrays))
+    return estimator
 
 
 def dense(rows):

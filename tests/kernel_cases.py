@@ -10,6 +10,7 @@ from skembed._training import negatives, sentence_blocks
 from skembed._training.encoded_text import Block, EncodedText, Plan
 from skembed._training.examples import NO_CLASS
 from skembed._training.negatives import ALIAS, CERTAIN, THRESHOLD, WORD
+from skembed._training.state import FittedState
 from skembed._training.trainer import Trainer
 from skembed._training.updates import COUNT, Update
 
@@ -76,7 +77,7 @@ def counts_of(sentences, n_words):
 
 
 def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPONENTS):
-    """Fitted attributes before the first block: all weights random, some rows with a past."""
+    """The state before the first block: all weights random, some rows with a past."""
     rng = np.random.default_rng(SEED)
     n_source = n_words + (estimator.n_buckets if getattr(estimator, "ngram_range", (1, 1))[1] > 1 else 0)
     weights = [rng.uniform(-0.6, 0.6, (n, n_components)).astype(np.float32) for n in (n_source, n_words)]
@@ -87,8 +88,7 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
     if getattr(estimator, "combine", None) == "concatenate":
         n_joined = (1 + 2 * estimator.window) * n_components
         weights[1] = rng.uniform(-0.6, 0.6, (n_words, n_joined)).astype(np.float32)
-    return {
-        "word_counts_": counts_of(sentences, n_words),
+    arrays = {
         "word_vectors_": weights[0][:n_words],
         "_source_vectors": weights[0],
         "_word_vectors_accumulator": past[0][:n_words],
@@ -97,8 +97,9 @@ def start(estimator, sentences=SENTENCES, n_words=N_WORDS, n_components=N_COMPON
         "_target_vectors_accumulator": past[1],
         "training_vectors_": of_sentences,
         "_training_vectors_accumulator": squares_of_sentences,
-        "_n_tokens": sum(map(len, sentences)),
     }
+    counts = counts_of(sentences, n_words)
+    return FittedState(word_counts_=counts, n_tokens=sum(map(len, sentences)), arrays=arrays)
 
 
 def make_plan(objective, block=0):

@@ -60,7 +60,7 @@ def prepare_fit(folder, cls, settings, mapped):
         estimated = model.estimate_memory(corpus) if hasattr(model, "estimate_memory") else {"total": None}
         with Peak() as peak:
             model.fit(corpus)
-        learned = sum(value.nbytes for value in vars(model).values() if isinstance(value, np.ndarray))
+        learned = sum(value.nbytes for value in model._state.values().values() if isinstance(value, np.ndarray))
         text = 0 if mapped else corpus.tokens.nbytes
         return {"peak": peak.bytes - before, "weights": learned, "text": text, "estimated": estimated["total"]}
 

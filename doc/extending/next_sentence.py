@@ -37,6 +37,7 @@ from skembed._training.sentence_blocks import (
     sum_sentences,
     target_compared_with,
 )
+from skembed._training.state import FittedState
 from skembed._training.trainer import Matrix
 from skembed._training.updates import Rows, Update
 
@@ -131,9 +132,9 @@ class NextSentenceObjective:
 
     blocks = SentenceBlocks(border=1, longest_run=4)  # a sentence needs the one after it
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        self.matrices = [Matrix.of(fitted, "word_vectors_", lambda: counts)]
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        counts = state.word_counts_.astype(np.float64)
+        self.matrices = [Matrix.of(state.arrays, "word_vectors_", lambda: counts)]
         self.negative = int(vectorizer.negative)
         self.bag = Bag(mean=False)  # a sentence is the sum of its words
 
@@ -221,10 +222,10 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = len(fitted["word_counts_"]), self.n_components
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        shape = len(state.word_counts_), self.n_components
         start = start_uniform(0.5 / self.n_components)
         return [LearnedArray("word_vectors_", shape, start, is_source=True)]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> NextSentenceObjective:
-        return NextSentenceObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> NextSentenceObjective:
+        return NextSentenceObjective(self, state)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterable
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from .._text.character_ngrams import MARK, CharacterNgrams
 from .._text.tokenizer import Tokenizer
+from .._training.state import FittedState
 
 
-def has_characters(fitted: Mapping[str, Any]) -> bool:
+def has_characters(state: FittedState) -> bool:
     """Whether the tokens of a fitted estimator are, or have beside them, n-grams of characters."""
-    return "_tokenizer" in fitted and isinstance(fitted["_tokenizer"].analyzer, CharacterNgrams)
+    return state.tokenizer is not None and isinstance(state.tokenizer.analyzer, CharacterNgrams)
 
 
 def has_words_and_ngrams(tokenizer: Tokenizer) -> bool:
@@ -38,9 +39,10 @@ class Balance(NamedTuple):
         return cls(np.float32(1.0), np.float32(1.0))
 
     @classmethod
-    def of(cls, fitted: Mapping[str, Any]) -> Self:
-        """The factors of a fitted estimator."""
-        return cls(*(np.float32(fitted.get(name, 1.0)) for name in ("_word_weight", "_ngram_weight")))
+    def of(cls, state: FittedState) -> Self:
+        """The factors of what was learned."""
+        known = (state.word_weight, state.ngram_weight)
+        return cls(*(np.float32(1.0 if factor is None else factor) for factor in known))
 
     @classmethod
     def between(cls, is_ngram: np.ndarray, mass: np.ndarray, total: float) -> Self:
@@ -53,12 +55,8 @@ class Balance(NamedTuple):
     @property
     def is_even(self) -> bool:
         """Whether it changes no weight."""
-        return self == (1, 1)
+        return self == self.even()
 
     def factors(self, vocabulary: Iterable[str]) -> np.ndarray:
         """The factor of the weight of each token."""
         return np.where(are_ngrams(vocabulary), float(self.ngrams), float(self.words))
-
-    def attributes(self) -> dict[str, np.float32]:
-        """What a fitted estimator keeps of it."""
-        return {"_word_weight": self.words, "_ngram_weight": self.ngrams}

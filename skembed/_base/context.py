@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
@@ -15,21 +17,23 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import BOTH
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.spare_arrays import derived_rows
+from .._training.state import FittedState
 from .._validation.containers import is_missing, length_of
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .character_tokens import Balance, are_ngrams, has_characters, has_words_and_ngrams
-from .ngrams import NgramVectorizer
-from .sharing import derived_rows
-from .state import check_types
+from .fitted import Fitted
+from .pooled import PooledVectorizer, ngram_vectors_of
+from .sharded import ShardedVectorizer
 
 # More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
 _MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
 _ALONE = "every class of y has one sentence"
 
 
-class ContextVectorizer(NgramVectorizer):
+class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     """Base of the estimators that learn from what belongs together with a sentence: its order or its labels.
 
     Options may be "auto": `_automatic` holds what that means when learning from the order and from labels, and
@@ -56,25 +60,19 @@ class ContextVectorizer(NgramVectorizer):
     context: str = "auto"
     window: int = 1
     interpolation: float = 1.0
-    _interpolated_vectors: np.ndarray | None = None
+    ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.context == "labels"
         return tags
 
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self._source_vectors if self._interpolated_vectors is None else self._interpolated_vectors
-
-    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
-        value = super()._option(name, fitted)
-        if not isinstance(value, str) or value != "auto":
-            return value
-        # From the first fit: a later fit that continues it does not change what "auto" means.
-        of_fit = dict(vars(self)) if fitted is None else fitted
-        automatic = self._automatic | (self._automatic_for_characters if has_characters(of_fit) else {})
-        return automatic[name][of_fit.get("_first_from_labels", False)]
+    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
+        """From the first fit: a later fit that continues it does not change what "auto" means."""
+        automatic = self._automatic | (self._automatic_for_characters if has_characters(state) else {})
+        if name not in automatic:
+            return super()._meaning_of_auto(name, state)
+        return automatic[name][bool(state.first_from_labels)]
 
     def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
         """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.
@@ -82,8 +80,7 @@ class ContextVectorizer(NgramVectorizer):
         A fit that goes on from an earlier one keeps its analyzer.
         """
         if keep:
-            check_types(vars(self))
-            return self._tokenizer.analyzer
+            return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
         if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
             return "word"
@@ -141,7 +138,7 @@ class ContextVectorizer(NgramVectorizer):
 
     def _learner_of_labels(self, keep: bool) -> str:
         """What asks for labels, as an error calls it: `context`, or the first fit if "auto" goes on; else ""."""
-        if self.context == "auto" and keep and vars(self).get("_first_from_labels", False):
+        if self.context == "auto" and keep and self._state.first_from_labels:
             return f"This {type(self).__name__}, first fitted to labels,"
         return "context='labels'" if self.context == "labels" else ""
 
@@ -172,61 +169,67 @@ class ContextVectorizer(NgramVectorizer):
         )
         return None
 
-    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
-        return {"_first_from_labels": classes is not None}
+    def _settings(
+        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
+    ) -> FittedState:
+        return replace(state, first_from_labels=classes is not None)
 
-    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        return {"_start_vectors": None} | super()._start(corpus, *others)
-
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        fitted = super()._keep_vocabulary(corpus, annotations)
-        if self.interpolation < 1 and fitted["_start_vectors"] is None:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+        state = super()._keep_vocabulary(corpus, annotations)
+        if self.interpolation < 1 and "_start_vectors" not in state.arrays:
             raise ValueError(
                 f"interpolation={self.interpolation} needs the start, which a fit with interpolation=1 does not keep. "
                 "Fit a new estimator, or set warm_start=False and call fit."
             )
-        return fitted
+        return state
 
-    def _balance(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> Balance:
+    def _balance(self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray) -> Balance:
         """From labels, all words of the text weigh as much as all of its n-grams of characters; the first text decides.
 
         A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
         that rows are about as long as those of words alone.
         """
-        is_weighted = self._option("weighting", fitted) is not None and fitted.get("_first_from_labels")
+        is_weighted = self._option("weighting", state) is not None and state.first_from_labels
         if not is_weighted or not has_words_and_ngrams(corpus.tokenizer):
             return Balance.even()
-        if "_ngram_weight" in fitted:
-            return Balance.of(fitted)
-        counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, fitted["vocabulary_"])
-        return Balance.between(are_ngrams(fitted["vocabulary_"]), weights * counts, counts.sum())
+        if state.ngram_weight is not None:
+            return Balance.of(state)
+        counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, state.vocabulary_)
+        return Balance.between(are_ngrams(state.vocabulary_), weights * counts, counts.sum())
 
-    def _arrays_from(self, fitted: dict[str, Any], start: Start) -> list[LearnedArray]:
+    def _arrays_from(self, state: FittedState, start: Start) -> list[LearnedArray]:
         """The learned rows and, if `interpolation` is below 1, the rows that they started from."""
-        source = self._source_array(fitted, lambda array, _: start(array, fitted["_seed"]))
-        keeps_start = fitted.get("_start_vectors") is not None if "_start_vectors" in fitted else self.interpolation < 1
+        source = self._source_array(state, lambda array, _: start(array, state.seed))
+        keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True)] if keeps_start else [source]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return arrays[:1] if self.interpolation < 1 else []
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        vectors = None
-        if self.interpolation < 1:
-            start, source, share = fitted["_start_vectors"], fitted["_source_vectors"], float(self.interpolation)
+    def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
+        share, name = float(self.interpolation), "_interpolated_vectors"
+        if share < 1:
+            start, source, before = state.arrays["_start_vectors"], state.arrays["_source_vectors"], self._state.arrays
             vectors = derived_rows(
-                self, "_interpolated_vectors", share, source, lambda rows: between(start[rows], source[rows], share)
+                self._spares,
+                before.get(name),
+                f"{name} of {share}",
+                source,
+                lambda rows: between(start[rows], source[rows], share),
             )
-        return super()._finish_fit(fitted | {"_interpolated_vectors": vectors}, corpus)
+            state = state.with_arrays({name: vectors})
+        elif name in state.arrays:  # of an earlier fit
+            state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
+        return super()._finish_fit(state, corpus)
 
-    def _random_start(self, fitted: dict[str, Any], limit: float) -> Start:
-        if fitted.get("_first_from_labels"):
+    def _random_start(self, state: FittedState, limit: float) -> Start:
+        if state.first_from_labels:
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
-            limit = (3 / fitted["n_features_out_"]) ** 0.5
-        return start_uniform(limit, len(fitted["word_counts_"]))
+            limit = (3 / state.n_features_out_) ** 0.5
+        return start_uniform(limit, len(state.word_counts_))
 
-    def _examples(self, fitted: dict[str, Any]) -> Examples:
-        return by_class if fitted.get("_from_labels") else in_order
+    def _examples(self, state: FittedState) -> Examples:
+        return by_class if state.from_labels else in_order
 
 
 def _classes_in(y: Any, who: str, keep: bool) -> np.ndarray | None:

@@ -1,96 +1,69 @@
-"""Base of the estimators that give a dense row for each sentence: `transform`, in batches and with threads."""
+"""The rows of sentences by a fitted state, in batches and with threads, and their cosines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._compiled.norms import cosines_of_rows
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
-from .._validation.constraints import check_values
+from .._training.state import FittedState
 from .._validation.containers import length_of
+from ..metrics import paired_cosine_similarity
+from .batches import encode_batch, encoded_batches, in_order
 from .coverage import LEAST_SENTENCES, CoverageCounter
-from .sharing import transforming
-from .text import TextEstimator
 
 
-class EmbeddingVectorizer(TextEstimator):
-    """Base of the estimators with a dense row for each sentence. A subclass adds `_vectors_of`."""
+def embed(estimator: Any, state: FittedState, X: Any, name: str) -> np.ndarray:
+    """The rows of sentences; errors call the sentences `name`."""
+    if not isinstance(X, SentenceCorpus):
+        iter_sentences(X, name=name)  # checks X before its length is read
+    out = np.empty((length_of(X) or 0, state.n_features_out_), np.float32)
+    counter = CoverageCounter()
 
-    if TYPE_CHECKING:
+    def embed_batch(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
+        sentences, first_row = encode_batch(state, *batch), batch[1]
+        n_rows = len(sentences.ptr) - 1
+        if first_row or n_rows >= LEAST_SENTENCES:
+            counter.add(sentences)
+        # If the number of sentences is known, each thread writes its rows in place.
+        own_rows = out[first_row : first_row + n_rows]
+        rows: np.ndarray = estimator._vectors_of(state, sentences, own_rows if len(own_rows) == n_rows else None)
+        return rows
 
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]: ...
+    with advising(X):
+        embedded = list(in_order(estimator, embed_batch, encoded_batches(estimator, state, X, name)))
+    counter.warn(estimator, state)
+    # len(X) may be wrong: the sentences yielded count.
+    return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
 
-    @transforming
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """Embed sentences.
 
-        Parameters
-        ----------
-        X : iterable of str, or SentenceCorpus
-            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+def similarity(estimator: Any, state: FittedState, a: Any, b: Any) -> Any:
+    """The cosine of two sentences, or of each sentence of `a` with that of `b` at the same position."""
+    if isinstance(a, str) != isinstance(b, str):
+        one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
+        raise ValueError(f"{one} is one sentence and {other} is not. Give two sentences, or two collections of them.")
+    if isinstance(a, str):
+        rows = estimator._embed(state, [a, b], "a").astype(np.float64)
+        return float(cosines_of_rows(rows[:1], rows[1:])[0])
+    first, second = _embed_named(estimator, state, a, "a"), _embed_named(estimator, state, b, "b")
+    n_first, n_second = first.shape[0], second.shape[0]
+    if n_first != n_second:
+        raise ValueError(f"a has {n_first} sentences and b has {n_second}; they are compared one by one.")
+    return paired_cosine_similarity(first, second)
 
-        Returns
-        -------
-        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
-            A sentence without a word is a row of zeros; also one of unknown words alone, unless the estimator has
-            ``unknown="hash"``.
 
-        Raises
-        ------
-        NotFittedError
-            If the estimator has not learned yet.
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string or a table.
-
-        Warns
-        -----
-        UserWarning
-            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
-            have no known word. Not for fewer than 5 sentences or 30 words.
-        """
-        self._check_is_fitted()
-        return self._embed(X, "X")
-
-    def _check_transform_parameters(self) -> None:
-        """Check those that each `transform` reads, because they may have been set after the fit."""
-        values = {name: getattr(self, name) for name in self._read_at_transform}
-        check_values(self._parameter_constraints, values, type(self).__name__)
-
-    def _embed(self, X: Any, name: str) -> np.ndarray:
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X, name=name)  # checks X before its length is read
-        try:
-            out = np.empty((length_of(X) or 0, self.n_features_out_), np.float32)
-        except (TypeError, ValueError, MemoryError):
-            self._check_state()  # n_features_out_ may have been changed
-            raise
-        tally = CoverageCounter()
-
-        def embed(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
-            sentences, first_row = self._encode_batch(*batch), batch[1]
-            n_rows = len(sentences.ptr) - 1
-            if first_row or n_rows >= LEAST_SENTENCES:
-                tally.add(sentences)
-            # If the number of sentences is known, each thread writes its rows in place.
-            own_rows = out[first_row : first_row + n_rows]
-            return self._vectors_of(sentences, own_rows if len(own_rows) == n_rows else None)
-
-        with advising(X):
-            embedded = list(self._in_order(embed, self._batches(X, name)))
-        tally.warn(self)
-        # len(X) may be wrong: the sentences yielded count.
-        return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
-
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        """The rows of some sentences, written to `out` if that is given.
-
-        A row depends on its sentence and the model alone, and is zero where the sentence has no known word.
-        """
-        raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
+def _embed_named(estimator: Any, state: FittedState, sentences: Any, name: str) -> Any:
+    """The rows of sentences; errors begin with `name`, the parameter."""
+    if isinstance(sentences, SentenceCorpus):
+        return estimator._embed(state, sentences, name)
+    iter_sentences(sentences, name=name)
+    estimator._check_transform_parameters()
+    try:
+        return estimator._embed(state, sentences, name)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None

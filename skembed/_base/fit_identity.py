@@ -10,15 +10,16 @@ import numpy as np
 
 from .. import __version__
 from .._corpus.corpus import SentenceCorpus
+from .._training.state import FittedState
 
 # Parameters that do not change the result, or that the text, the seed or the start say more of.
 _LEFT_OUT = {"corpus", "init", "n_jobs", "random_state", "verbose"}
 
 
 def identity_of(
-    estimator: Any, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...], fitted: dict[str, Any]
+    estimator: Any, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...], state: FittedState
 ) -> dict[str, Any]:
-    """Describe a fit by name, as JSON can hold it; `fitted` has the attributes before the first pass."""
+    """Describe a fit by name, as JSON can hold it; `state` is that before the first pass."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _LEFT_OUT}
     return {
         "the version of skembed": __version__,
@@ -28,7 +29,7 @@ def identity_of(
         f"digest {corpus.digest}",
         "what y, groups or pairs say": _digest_of(annotations),
         "the start (vocabulary, init, or the model that warm_start goes on from)": _digest_of(
-            item for name in sorted(fitted) for item in (name, fitted[name])
+            item for name, value in sorted(state.values().items()) for item in (name, value)
         ),
     }
 

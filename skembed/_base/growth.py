@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +10,11 @@ import numpy as np
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
-from .._training.spare_arrays import SpareArrays
+from .._training.spare_arrays import SpareArrays, norms_of
+from .._training.state import FittedState
 from .._validation.messages import brief
 from .character_tokens import Balance
 from .coverage import check_kept
-from .sharing import norms_for, side_state
-from .state import check_order
 from .waiting import waiting_on
 
 NEW_WORDS = ("append", "ignore")
@@ -37,69 +37,66 @@ def check_new_words(new_words: Any) -> None:
         raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")
 
 
-def learn_words(estimator: Any, corpus: SentenceCorpus, fitted: dict[str, Any], new_words: str) -> dict[str, Any]:
-    """Fitted attributes that change if the words of a text join the vocabulary; none if new words are ignored.
+def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_words: str) -> FittedState:
+    """The state when the words of a text have joined the vocabulary; as it was if new words are ignored.
 
     A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`
     put it as an unknown word: at its hashed direction, as long as the median row.
     """
     if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
-        check_kept(estimator, corpus)
-        return {}
-    state, n_frozen = side_state(estimator), fitted.get("_n_frozen", 0)
-    if state.in_order is not fitted["vocabulary_"]:  # a look at each word, once for each dict: no edit in place is seen
-        check_order(fitted["vocabulary_"])
-    growth = grow(corpus, fitted, estimator._option("min_count", fitted), estimator.max_features, n_frozen)
-    state.in_order = growth.vocabulary
-    n_earlier, n_words = fitted["_n_tokens"], len(growth.vocabulary)
-    n_known = fitted["coverage_"] * n_earlier + growth.counts.sum() - fitted["word_counts_"].sum()
-    grown = {
-        "vocabulary_": growth.vocabulary,
-        "word_counts_": growth.counts,
-        "_waiting": growth.waiting,
-        "_n_tokens": n_earlier + corpus.n_tokens,
-        "coverage_": float(n_known / max(1, n_earlier + corpus.n_tokens)),
-    }
-    earlier: dict[str, Any] = {"word_counts_": growth.earlier, "_n_tokens": n_earlier}
-    if hasattr(estimator, "weighting") and estimator._option("weighting", fitted) == "idf":
-        earlier |= {"word_weights_": _weights_before(growth, fitted), "_unknown_weight": fitted["_unknown_weight"]}
-    grown |= estimator._text_statistics(corpus, fitted | grown, earlier)
+        check_kept(estimator, state, corpus)
+        return state
+    growth = grow(corpus, state, estimator._option("min_count", state), estimator.max_features)
+    n_earlier, n_words = state.n_tokens, len(growth.vocabulary)
+    n_known = state.coverage_ * n_earlier + growth.counts.sum() - state.word_counts_.sum()
+    grown = replace(
+        state,
+        vocabulary_=growth.vocabulary,
+        word_counts_=growth.counts,
+        waiting=growth.waiting,
+        n_tokens=n_earlier + corpus.n_tokens,
+        coverage_=float(n_known / max(1, n_earlier + corpus.n_tokens)),
+    )
+    earlier = replace(state, word_counts_=growth.earlier)
+    if hasattr(estimator, "weighting") and estimator._option("weighting", state) == "idf":
+        earlier = replace(earlier, word_weights_=_weights_before(growth, state))
+    grown = estimator._text_statistics(corpus, grown, earlier)
     if not growth.words:
         return grown
-    arrays = estimator._learned_arrays(fitted | grown)
+    arrays = estimator._learned_arrays(grown)
     vectors, source = None, next((array for array in arrays if array.is_source), None)
     if source is not None:
         vectors = hash_vectors(growth.words, source.shape[1])
-        length = fitted.get("_unknown_length")
-        vectors *= np.median(norms_for(estimator)(fitted[source.name][:n_words])) if length is None else length
+        length = state.unknown_length
+        if length is None:
+            length = np.median(norms_of(estimator._spares, state.arrays[source.name][:n_words]))
+        vectors *= length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    spares = state.spares or SpareArrays()
-    return grown | with_new_rows(arrays, estimator.solver, fitted, new_rows, spares.grown)
+    spares = estimator._spares or SpareArrays()
+    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows, spares.grown))
 
 
-def _weights_before(growth: Growth, fitted: dict[str, Any]) -> np.ndarray:
+def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:
     """The word weights before this text. Each time that a waiting word was met counts as a sentence of its own."""
-    n_old = len(fitted["word_weights_"])
-    weights = np.full(len(growth.counts), fitted["_unknown_weight"], np.float32)
-    weights[:n_old] = fitted["word_weights_"]
-    if not (balance := Balance.of(fitted)).is_even:
-        weights[:n_old] /= balance.factors(fitted["vocabulary_"])
-    n_sentences = np.exp(float(fitted["_unknown_weight"]) - 1)
+    n_old = len(state.word_weights_)
+    weights = np.full(len(growth.counts), state.unknown_weight, np.float32)
+    weights[:n_old] = state.word_weights_
+    if not (balance := Balance.of(state)).is_even:
+        weights[:n_old] /= balance.factors(state.vocabulary_)
+    n_sentences = np.exp(float(state.unknown_weight) - 1)
     in_sentences = np.minimum(growth.earlier[growth.rows], n_sentences - 1)
     weights[growth.rows] = np.log(n_sentences / (1 + in_sentences)) + 1
     return weights
 
 
-def grow(
-    corpus: SentenceCorpus, fitted: dict[str, Any], min_count: int, max_features: int | None, n_frozen: int
-) -> Growth:
+def grow(corpus: SentenceCorpus, state: FittedState, min_count: int, max_features: int | None) -> Growth:
     """The vocabulary with the words of a text that have occurred `min_count` times, in this text and those before.
 
     If there would be more than `max_features`, a new word takes the row of the rarest word that is not frozen, if it is
     more frequent.
     """
-    vocabulary, before = fitted["vocabulary_"], np.asarray(fitted["word_counts_"])
-    n_old, waiting = len(vocabulary), fitted.get("_waiting", {})
+    vocabulary, before = state.vocabulary_, np.asarray(state.word_counts_)
+    n_old, waiting = len(vocabulary), state.waiting or {}
     rows, of_text = corpus.vocabulary.rows_in(vocabulary), corpus.vocabulary.counts
     counts, is_known = before.copy(), rows >= 0
     counts[rows[is_known]] += of_text[is_known]
@@ -110,7 +107,7 @@ def grow(
     candidates = candidates[np.argsort(-sums[candidates], kind="stable")]
     n_free = len(candidates) if max_features is None else max(0, int(max_features) - n_old)
     appended, others = candidates[:n_free], candidates[n_free : n_free + n_old]
-    rarest = _rarest(counts, n_frozen, len(others))
+    rarest = _rarest(counts, state.n_frozen, len(others))
     n_replaced = np.count_nonzero(sums[others[: len(rarest)]] > counts[rarest])
     new = np.concatenate([rarest[:n_replaced], np.arange(n_old, n_old + len(appended))])
     of_new = np.concatenate([others[:n_replaced], appended])[np.argsort(new)]

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .._training.learned_arrays import LearnedArray
+from .._training.state import FittedState
 from .._validation.messages import brief
 
 
-class LayoutMixin:
-    """Base of estimators that learn on in the arrays of an earlier fit."""
+def layout_of_options(estimator: Any, arrays: list[LearnedArray], state: FittedState) -> dict[str, Any]:
+    """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
+    return {name: _plain(estimator._option(name, state)) for array in arrays for name in array.options}
 
-    _option: Callable[..., Any]
 
-    def _layout_of_options(self, arrays: list[LearnedArray], fitted: dict[str, Any]) -> dict[str, Any]:
-        """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-        return {name: _plain(self._option(name, fitted)) for array in arrays for name in array.options}
-
-    def _check_layout(self, *, but: str = "") -> None:
-        layout = getattr(self, "_layout", None)
-        if layout is None:
-            return
-        for name, value in layout.items():
-            now = _plain(getattr(self, name))
-            if name != but and now not in (value, "auto"):  # which goes on with what was fitted
-                raise ValueError(
-                    f"{name}={brief(now)} differs from {brief(value)}, with which {type(self).__name__} was "
-                    "fitted. Fit a new estimator, or set warm_start=False and call fit."
-                )
+def check_layout(estimator: Any, state: FittedState, *, but: str = "") -> None:
+    """Raise a ValueError if a parameter that sets the shape of an array was changed after the fit."""
+    for name, value in (state.layout or {}).items():
+        now = _plain(getattr(estimator, name))
+        if name != but and now not in (value, "auto"):  # which goes on with what was fitted
+            raise ValueError(
+                f"{name}={brief(now)} differs from {brief(value)}, with which {type(estimator).__name__} was "
+                "fitted. Fit a new estimator, or set warm_start=False and call fit."
+            )
 
 
 def _plain(value: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._training.state import FittedState
 from .._training.stopping import is_sound, largest_of
 from .._validation.messages import brief, warn_at_user
 
@@ -38,6 +40,11 @@ def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> 
             )
 
 
-def copied(fitted: dict[str, Any]) -> dict[str, Any]:
-    """Fitted attributes that further passes do not change."""
-    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in fitted.items()}
+def copied(state: FittedState) -> FittedState:
+    """A state that further passes do not change."""
+    return replace(
+        state,
+        loss_curve_=list(state.loss_curve_),
+        validation_loss_curve_=list(state.validation_loss_curve_),
+        arrays={name: array.copy() for name, array in state.arrays.items()},
+    )

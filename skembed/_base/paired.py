@@ -14,12 +14,13 @@ from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
 from .._training.passes import AutoPasses
+from .._training.state import FittedState
 from .._training.trainer import BlockLoop
 from .._validation.constraints import PredicateConstraint
 from .._validation.containers import length_of
 from .._validation.paths import PathLike
 from .._validation.targets import check_length, split_labels
-from .text import tokenizer_options
+from .reading import encoded_with, tokenizer_options
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = (
@@ -138,7 +139,7 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from sentences with `y`, then embed them.
 
         Parameters
@@ -183,7 +184,7 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return super().estimate_memory(X, y)
 
-    def _make_encoder(self, fitted: dict[str, Any]) -> PairEncoder:
+    def _make_encoder(self, state: FittedState) -> PairEncoder:
         """What turns sentences into vectors and learns."""
         raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
 
@@ -242,7 +243,7 @@ class PairedVectorizer(TrainedVectorizer):
 
     def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
         iter_sentences(X)  # checked here, so that errors call it X
-        return self._encoded_with(self._tokenizer_of_options(), X, groups)
+        return encoded_with(self, self._tokenizer_of_options(), X, groups)
 
     def _evidence_of_pairs(self, sets: list[PairCorpus], name: str) -> tuple[SentenceCorpus, Evidence, None]:
         names = [name] if len(sets) == 1 else [f"{name}[{index}]" for index in range(len(sets))]
@@ -262,33 +263,38 @@ class PairedVectorizer(TrainedVectorizer):
                 raise ValueError(f"{found}, so no pair can be compared with another. Add pairs of other meanings.")
         return sentences, evidence, None
 
-    def _held_out(self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
         """Whole clusters of paraphrases of each set."""
-        return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, fitted["_seed"])
+        return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, state.seed)
 
     def _train(
         self,
         corpus: SentenceCorpus,
-        fitted: dict[str, Any],
+        state: FittedState,
         *,
-        X: Any,
         n_passes: int,
         annotations: tuple[np.ndarray, ...] = (),
         **options: Any,
     ) -> None:
-        fitted["_passes_of_a_set"], n_sets = n_passes, Evidence(*annotations).n_sets
+        n_sets = Evidence(*annotations).n_sets
         options |= {"annotations": annotations, "n_sets": n_sets}
-        super()._train(corpus, fitted, X=X, n_passes=n_passes * n_sets, **options)
+        super()._train(corpus, state, n_passes=n_passes * n_sets, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success
             super()._warn_of_nothing(losses, validation)
 
-    def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
-        passes, first_pass = fitted.pop("_passes_of_a_set", 1), fitted.get("n_iter_", 0)
-        encoder = self._make_encoder(fitted)
+    def _make_loop(self, state: FittedState, text: Any, engine: Any, *, partial: bool, passes_of_a_set: int) -> Any:
+        return self._make_trainer(state, passes_of_a_set)
+
+    def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
         return PairTrainer(
-            encoder, self._make_loss(), self.batch_size, fitted["_seed"], first_pass=first_pass, passes=passes
+            self._make_encoder(state),
+            self._make_loss(),
+            self.batch_size,
+            state.seed,
+            first_pass=state.n_iter_ or 0,
+            passes=passes_of_a_set,
         )
 
 

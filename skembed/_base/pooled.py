@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
+from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.buffers import read_only
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
+from .._text.ngrams import add_ngrams
+from .._training.learned_arrays import LearnedArray, Start
+from .._training.spare_arrays import norms_of
+from .._training.state import FittedState, Shaped
+from .._validation.limits import INT32_MAX, integers
+from .._validation.messages import brief
 from .character_tokens import Balance, has_characters
-from .embedding import EmbeddingVectorizer
-from .queries import WordQueriesMixin
-from .sharing import norms_for, shallow_copy
-from .state import Shaped
+from .fitted import Fitted
+from .layout import check_layout
+from .queries import explain, most_similar
+from .text import TextEstimator
+from .word_weights import word_weights
 
-SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
+
+def _word_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+    own = state.arrays.get("word_vectors_")
+    return own if own is not None else estimator._summed_vectors(state)[: len(state.vocabulary_)]
 
 
-class PooledVectorizer(WordQueriesMixin, EmbeddingVectorizer):
-    """Base of the estimators whose sentence is a weighted sum or mean of word vectors.
+def ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+    """The rows that word n-grams share, which follow those of the words."""
+    vectors: NDArray[np.float32] = estimator._summed_vectors(state)[len(state.vocabulary_) :]
+    return vectors
+
+
+class PooledVectorizer(TextEstimator):
+    """Base of the estimators whose sentence is a weighted sum or mean of vectors of its words, and of word n-grams.
 
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
@@ -33,6 +52,8 @@ class PooledVectorizer(WordQueriesMixin, EmbeddingVectorizer):
         "weighting": [StrOptions({"idf", "sif"}), None],
         "unknown": [StrOptions({"zero", "hash"})],
         "norm": [StrOptions({"l2"}), None],
+        "ngram_range": [tuple, list],
+        "n_buckets": [integers(1)],
     }
 
     # Defaults of the options that a method does not offer.
@@ -41,121 +62,202 @@ class PooledVectorizer(WordQueriesMixin, EmbeddingVectorizer):
     unknown: str = "hash"
     binary: bool = False
     norm: str | None = None
-    word_vectors_: NDArray[np.float32]
-    word_weights_: NDArray[np.float32]
+    ngram_range: tuple[int, int] = (1, 1)
+    n_buckets: int = 1
+    word_vectors_ = Fitted[NDArray[np.float32]](_word_vectors_of)
+    word_weights_ = Fitted[NDArray[np.float32]]()
 
-    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
-        """As of other estimators; where n-grams of characters stand for an unknown word, it needs no direction."""
-        value = super()._option(name, fitted)
-        needs_none = name == "unknown" and value == "hash" and has_characters(vars(self) if fitted is None else fitted)
-        return "zero" if needs_none else value
+    @overload
+    def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(
+        self, words: None = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
+    ) -> list[tuple[str, float]]: ...
+    @overload
+    def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
+    def most_similar(self, words: Any = None, n_words: int = 10, *, positive: Any = None, negative: Any = None) -> Any:
+        """Find the words whose vectors point in the most similar direction.
+
+        Parameters
+        ----------
+        words : str, array-like of shape (n_features_out,), or iterable of these
+            A word, a sentence, or a vector such as a row of `transform`. Words are tokenized like the text of `fit`, so
+            "Cats" may match "cat". An array of shape (n_vectors, n_features_out), dense or sparse, is a collection of
+            vectors.
+        n_words : int, default=10
+            How many to return for each.
+        positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
+            Instead of `words`: words, sentences or vectors to add and to subtract. Each is first scaled to length one.
+
+        Returns
+        -------
+        neighbours : list of (str, float), or list of such lists
+            Words and cosines, nearest first; one list per item if `words` is a collection. Words of the query are left
+            out. The list of a zero vector is empty.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        ValueError
+            If a word, or every word of a sentence, is not in the vocabulary, or a vector has the wrong length or is not
+            finite. If `n_words` is not a positive integer, or both or neither of `words` and `positive`/`negative` are
+            given.
+        TypeError
+            If an item is neither a string nor a vector.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> vectors = {"cat": [1.0, 0.1], "dog": [0.9, 0.2], "car": [0.0, 1.0]}
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["cat and dog", "car"])
+        >>> emb.most_similar("cat", n_words=1)[0][0]
+        'dog'
+        >>> [
+        ...     [word for word, cosine in found]
+        ...     for found in emb.most_similar(["cat dog", [0.1, 0.9]])
+        ... ]
+        [['car'], ['car', 'dog', 'cat']]
+        >>> [word for word, cosine in emb.most_similar(positive=["car"], negative=["cat"])]
+        ['dog']
+        """
+        return most_similar(self, self._fitted_state(), words, n_words, positive, negative)
+
+    def explain(self, a: str, b: str) -> Bunch:
+        r"""Split the cosine of two sentences into what each pair of words contributes, exactly.
+
+        A sentence is a weighted sum of vectors, so its cosine is a sum over pairs:
+
+        .. math::
+
+            \cos(s_a, s_b) = \sum_{i \in a} \sum_{j \in b} \frac{(\omega_i v_i) \cdot (\omega_j v_j)}{|s_a| |s_b|}
+
+        Parameters
+        ----------
+        a, b : str
+            Two sentences.
+
+        Returns
+        -------
+        explanation : Bunch
+            `similarity` (float), `words_a`, `words_b` (lists of str, what is summed in each sentence; n-grams as
+            "new york") and `contributions` (ndarray of shape (len(words_a), len(words_b)), dtype float64), whose sum
+            is `similarity`.
+
+        Raises
+        ------
+        ValueError
+            If `a` or `b` is not a single string.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6], "car": [0.0, 1.0]}
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors).fit(["cat dog car"])
+        >>> found = emb.explain("cat car", "dog")
+        >>> found.words_a, found.words_b
+        (['cat', 'car'], ['dog'])
+        >>> found.contributions.ravel().round(3), round(found.similarity, 3)
+        (array([0.566, 0.424]), 0.99)
+        """
+        return explain(self, self._fitted_state(), a, b)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        orders = tuple(self.ngram_range)
+        whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
+        if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
+            raise ValueError(
+                f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
+                f"them. Got {brief(self.ngram_range)}."
+            )
+
+    def _treats_unknown(self, state: FittedState) -> str:
+        """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""
+        value: str = self._option("unknown", state)
+        return "zero" if value == "hash" and has_characters(state) else value
 
     def _text_statistics(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        weights = self._word_weights(corpus, fitted, earlier)
-        return super()._text_statistics(corpus, fitted, earlier) | weights
+        self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
+    ) -> FittedState:
+        return word_weights(self, corpus, state, earlier)
 
-    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
-        return np.asarray(fitted["word_weights_"])
+    def _weights_in_training(self, state: FittedState) -> np.ndarray:
+        return np.asarray(state.word_weights_)
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        fitted = super()._finish_fit(fitted, corpus)
-        model = shallow_copy(self)
-        model.__dict__.update(fitted)
-        return fitted | {"_unknown_length": np.float32(np.median(norms_for(self)(model.word_vectors_)))}
-
-    def _word_weights(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Weights of the words in the sentence sum, and of a word that is not in the vocabulary.
-
-        `earlier` has those of a text that was learned before, for the same words, and its counts.
-        """
-        vocabulary, weighting = fitted["vocabulary_"], self._option("weighting", fitted)
-        unknown: float = 1.0
-        if weighting is None:
-            weights = np.ones(len(vocabulary))
-        elif weighting == "sif":
-            counts, n_tokens = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary), corpus.n_tokens
-            if earlier:
-                counts, n_tokens = counts + earlier["word_counts_"], n_tokens + earlier["_n_tokens"]
-            weights = SIF_A / (SIF_A + counts / max(1, n_tokens))
-        else:
-            n_sentences = corpus.n_sentences
-            frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), vocabulary)
-            if earlier:  # the weights tell in how many sentences a word was
-                n_earlier = np.exp(float(earlier["_unknown_weight"]) - 1)
-                frequencies = frequencies + np.rint(n_earlier / np.exp(earlier["word_weights_"].astype(float) - 1) - 1)
-                n_sentences += round(n_earlier - 1)
-            weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
-            unknown = np.log(1 + n_sentences) + 1
-        balance = self._balance(corpus, fitted, weights)
-        if not balance.is_even:
-            weights = weights * balance.factors(vocabulary)
-        shared = {"_unknown_weight": np.float32(unknown)} | balance.attributes()
-        return shared | {"word_weights_": weights.astype(np.float32)}
-
-    def _balance(self, corpus: SentenceCorpus, fitted: dict[str, Any], weights: np.ndarray) -> Balance:
+    def _balance(self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray) -> Balance:
         """The factors of the weights of words and of n-grams of characters beside them."""
         return Balance.even()
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        vectors = (self._summed_vectors, (self._n_rows_of_state(n_words), self.n_features_out_))
-        return {"word_weights_": (self.word_weights_, (n_words,)), "word_vectors_": vectors}
+    def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
+        """The record of words, then n-grams, which start at zero unless `start` says otherwise."""
+        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+        options = "n_components", "ngram_range", "n_buckets"
+        return LearnedArray("_source_vectors", (n_rows, state.n_features_out_), start, options=options, is_source=True)
 
-    def _n_rows_of_state(self, n_words: int) -> int:
-        """How many vectors there must be."""
-        return n_words
+    def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
+        norms = norms_of(getattr(self, "_spares", None), _word_vectors_of(self, state))
+        return replace(state, unknown_length=np.float32(np.median(norms)))
 
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        rows = self._pool(sentences, out)
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        n_words, width = len(state.vocabulary_), state.n_features_out_
+        rows = "_source_vectors" if "_source_vectors" in state.arrays else "word_vectors_"
+        layout = state.layout or {}
+        has_ngrams = layout.get("ngram_range", (1, 1))[1] > 1
+        n_rows = n_words + (int(layout["n_buckets"]) if has_ngrams else 0)
+        return {"word_weights_": (n_words,), rows: (n_rows, width)}
+
+    def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        rows = self._pool(state, sentences, out)
         return rows if self.norm is None else normalize(rows, norm=self.norm, copy=False)
 
-    def _pool(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+    def _pool(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         """The rows of some sentences, written to `out` if that is given."""
         from .._encoders.bag import sum_rows  # numba takes a while to import
 
         self._check_transform_parameters()
-        rows, weights, is_unknown, ptr = self._features(sentences)
-        vectors = read_only(self._summed_vectors)
+        rows, weights, is_unknown, ptr = self._features(state, sentences)
+        vectors = read_only(self._summed_vectors(state))
         others = vectors[:0]
         unknown = is_unknown.nonzero()[0]
-        if len(unknown) and self._option("unknown") == "zero":
+        if len(unknown) and self._treats_unknown(state) == "zero":
             rows[unknown] = -1
         elif len(unknown):
             words, positions = sentences.unknown_words(rows[unknown])
-            others = read_only(self._unknown_vectors(words))
+            others = read_only(self._unknown_vectors(state, words))
             rows[unknown] = -1 - positions
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
-        sum_rows(rows, weights, ptr, vectors, others, self._option("pooling") == "mean", out)
+        sum_rows(rows, weights, ptr, vectors, others, self._option("pooling", state) == "mean", out)
         return out
 
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self.word_vectors_
-
-    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
+    def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
         """Vectors of words that were never learned: a direction that depends on the word's text alone."""
         from .._encoders.bag import hash_vectors  # numba takes a while to import
 
-        vectors = hash_vectors(words, self._summed_vectors.shape[1])
-        vectors *= self._unknown_length
+        vectors = hash_vectors(words, self._summed_vectors(state).shape[1])
+        vectors *= state.unknown_length
         return vectors
 
-    def _features(self, sentences: EncodedSentences) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What is summed: row of `word_vectors_` (if unknown, position in `words`), weight, unknown or not, ptr."""
-        sentences = self._counted(sentences)
+    def _features(
+        self, state: FittedState, sentences: EncodedSentences
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What is summed: row of a vector (if unknown, position in `words`), weight, unknown or not, ptr."""
+        if state.layout and "ngram_range" in state.layout:
+            check_layout(self, state, but="n_components")
+        sentences = self._counted(state, sentences)
         rows = sentences.rows.take(sentences.ids)
-        is_unknown, weights = rows < 0, self.word_weights_.take(rows)
+        is_unknown, weights = rows < 0, state.word_weights_.take(rows)
         unknown = is_unknown.nonzero()[0]
         if len(unknown):
             rows[unknown] = sentences.ids[unknown]
-            weights[unknown] = self._unknown_weight
-        return rows, weights, is_unknown, sentences.ptr
+            weights[unknown] = state.unknown_weight
+        if self.ngram_range[1] == 1:
+            return rows, weights, is_unknown, sentences.ptr
+        n_words = len(state.vocabulary_)
+        return add_ngrams(rows, weights, is_unknown, sentences.ptr, self.ngram_range[1], n_words, self.n_buckets)
 
-    def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
+    def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""
         if not self.binary:
             return sentences

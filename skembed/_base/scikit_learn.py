@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import isfunction, unwrap
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._set_output import _get_output_config
 
+from .parameters import plain_parameters
+
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
     class CallbackSupportMixin: ...
 else:
@@ -29,8 +30,14 @@ AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
 
 def fit_context(method: AnyMethod) -> AnyMethod:
-    """Decorate `fit` or `partial_fit` to validate the parameters first."""
-    decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(method)
+    """Decorate `fit` or `partial_fit` to validate the parameters first, and to read numpy scalars as plain numbers."""
+
+    @wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with plain_parameters(self):
+            return method(self, *args, **kwargs)
+
+    decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(fit)
     return decorated
 
 
@@ -56,14 +63,3 @@ def refuse_frames(estimator: Any, advice: str) -> None:
             f"The rows are sparse, which set_output(transform={wanted!r}) does not take. {advice}, or call "
             "set_output(transform='default')."
         )
-
-
-class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer whose inherited methods have types."""
-
-    if TYPE_CHECKING:
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-        def set_params(self, **params: Any) -> Self: ...
-        def set_output(self, *, transform: str | None = None) -> Self: ...
-        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...

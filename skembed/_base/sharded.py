@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
+from .._training.state import FittedState
 from .._training.trainer import BlockLoop
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
@@ -20,8 +24,7 @@ if TYPE_CHECKING:
 
 # What learning does not need: the text itself, and functions that another process may not be able to receive.
 _OF_THE_TEXT = {"corpus": None, "init": None, "analyzer": "word", "stemmer": None, "stop_words": None}
-# What it does need of the fitted attributes, beside the learned arrays.
-_SHOWN = "word_counts_", "_n_tokens", "_from_labels", "_first_from_labels", "_n_frozen"
+_COUNTS = "word_counts_"  # which travel with the arrays
 
 
 class ShardedVectorizer(TrainedVectorizer):
@@ -108,26 +111,26 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(
-        self, fitted: dict[str, Any], text: EncodedText, engine: Any, *, partial: bool
+        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
     ) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1) and engine is None:
-            return self._make_trainer(fitted)
+            return self._make_trainer(state)
         from .._shards.engines import engine_of  # most fits need none of their files
         from .._shards.rounds import Job, RoundTrainer
 
         chosen = engine_of(engine, self.n_jobs, self.n_shards)
         if self.n_shards in (None, 1):
             warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
-            return self._make_trainer(fitted)
+            return self._make_trainer(state)
         if partial and len(text.tokens) < SHORT_TEXT:
-            return self._make_trainer(fitted)
+            return self._make_trainer(state)
         self._warn_of_shards(len(text.tokens), int(self.n_shards))
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
-            for arrays in (self._learned_arrays(fitted), self._arrays_of_text(fitted, text))
+            for arrays in (self._learned_arrays(state), self._arrays_of_text(state, text))
         )
-        shown = {name: fitted[name] for name in (*_SHOWN, *words) if name in fitted}
-        make_trainer = TrainerFactory(self, None if engine is None else 1)
+        shown = {name: state.arrays[name] for name in words} | {_COUNTS: state.word_counts_}
+        make_trainer = TrainerFactory(self, None if engine is None else 1, state)
         job = Job(
             make_trainer,
             shown,
@@ -138,7 +141,7 @@ class ShardedVectorizer(TrainedVectorizer):
             pace=self._pace,
             farthest=self._pace.farthest(len(text.tokens)),
         )
-        return RoundTrainer(job, fitted, self._make_trainer(fitted), chosen)
+        return RoundTrainer(job, state, self._make_trainer(state), chosen)
 
     def _warn_of_shards(self, n_tokens: int, n_shards: int) -> None:
         """Warn if shards are smaller than was measured to be enough, or more than were tried."""
@@ -158,11 +161,20 @@ class ShardedVectorizer(TrainedVectorizer):
 class TrainerFactory:
     """Makes the trainer of a task, in any process."""
 
-    def __init__(self, vectorizer: TrainedVectorizer, n_jobs: int | None) -> None:
+    def __init__(self, vectorizer: TrainedVectorizer, n_jobs: int | None, state: FittedState) -> None:
         params = vectorizer.get_params(deep=False)
         changes = {name: value for name, value in _OF_THE_TEXT.items() if name in params}
         self.vectorizer = type(vectorizer)(**params | changes | {"n_jobs": n_jobs or vectorizer.n_jobs})
+        # What learning needs beside the arrays, which travel by themselves; no words.
+        self.state = type(state)(
+            n_features_out_=state.n_features_out_,
+            n_tokens=state.n_tokens,
+            from_labels=state.from_labels,
+            first_from_labels=state.first_from_labels,
+            n_frozen=state.n_frozen,
+        )
 
-    def __call__(self, fitted: dict[str, Any]) -> BlockLoop:
+    def __call__(self, arrays: dict[str, np.ndarray], seed: int) -> BlockLoop:
         """The trainer of some rows."""
-        return self.vectorizer._make_trainer(fitted)
+        state = replace(self.state, word_counts_=arrays[_COUNTS], arrays=arrays, seed=seed)
+        return self.vectorizer._make_trainer(state)

@@ -10,17 +10,6 @@ import numpy as np
 _LONGEST = 30  # items of a container that are shown, as in scikit-learn
 
 
-class ShortAttributesMixin:
-    """Mixin of estimators: the HTML display names large fitted attributes by their type and size."""
-
-    def _get_fitted_attr_html(self: Any, *args: Any, **options: Any) -> Any:
-        """Summarise fitted attributes; scikit-learn would sort the whole vocabulary."""
-        attributes = super()._get_fitted_attr_html(*args, **options)  # type: ignore[misc]
-        for attribute in attributes.values():
-            attribute["value"] = short(attribute["value"])
-        return attributes
-
-
 _OF_ROWS = dict.fromkeys(("model", "pretrained", "teacher"), "rows of {:,} texts")
 _OF_ROWS["word_vectors"] = "vectors of {:,} words"
 

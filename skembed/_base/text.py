@@ -1,42 +1,46 @@
-"""What all estimators share: text options, the corpus to learn from, `transform`, names and tags."""
+"""What all estimators share: text options, the corpus to learn from, `transform`, pickles, names and tags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from inspect import signature
-from itertools import chain, islice
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._compiled.threads import Threads, check_n_jobs, count_threads
+from .. import __version__
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import Batch
-from .._text.known_words import EncodedSentences, KnownTokens
-from .._text.sources import BATCH_LENGTH, iter_batches, iter_sentences, iter_slices
-from .._text.tokenizer import Tokenizer, same_option
+from .._text.known_words import EncodedSentences
+from .._text.sources import iter_sentences
+from .._text.tokenizer import Tokenizer
+from .._training.state import FittedState, Shaped
+from .._validation.constraints import check_values
 from .._validation.containers import length_of
 from .._validation.limits import INT64_MAX, integers
-from .._validation.messages import brief, warn_at_user
-from .coverage import CoverageMixin
+from .coverage import coverage_of
+from .embedding import embed, similarity
+from .fitted import Fitted
 from .parameters import CORPUS, WORDS, validate_parameters
-from .saving import PickleMixin
-from .scikit_learn import Transformer, hide_class_names
-from .sharing import SharedMixin, locked, side_state
-from .showing import ShortAttributesMixin
-from .state import CheckedStateMixin, check_rows, check_types
+from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
+from .scikit_learn import hide_class_names
+from .showing import short
 
-# With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
-LEAST_FOR_THREADS = 3
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
-_TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
+# The vectors that sentences are made of: the first of these that a method has.
+_VECTORS = "_processed_vectors", "_interpolated_vectors", "_source_vectors", "word_vectors_"
+_VERSION = "_skembed_version"  # in a pickle
 
 
-class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixin, CheckedStateMixin, Transformer):
-    """Base of all estimators: from text, or a corpus, to word ids."""
+class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all estimators: from text, or a corpus, to word ids and to a row for each sentence.
+
+    What a fit has learned is one value, `_state`. A method reads it in its first line, so that it sees one model while
+    another thread fits the estimator; a fit replaces it in one assignment. A subclass adds `_vectors_of`.
+    """
 
     _parameter_constraints: dict[str, Any] = {
         "min_count": [integers(1, INT64_MAX)],
@@ -64,9 +68,11 @@ class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixi
     max_features: int | None = None
     corpus: SentenceCorpus | None = None
     n_jobs: int | None = None
-    vocabulary_: dict[str, int]
-    word_counts_: NDArray[np.int64]
-    n_features_out_: int
+    _state = FittedState()  # in the class: that of an estimator that is not fitted
+    vocabulary_ = Fitted[dict[str, int]]()
+    word_counts_ = Fitted[NDArray[np.int64]]()
+    coverage_ = Fitted[float]()
+    n_features_out_ = Fitted[int]()
     _needs_order = False
     _source_option = ""  # the parameter for another estimator to learn with
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
@@ -105,15 +111,82 @@ class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixi
         return type(self).__name__ if self._needs_order else None
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "vocabulary_")
+        return "_state" in vars(self)
 
-    def _check_is_fitted(self) -> None:
-        """Raise a NotFittedError before the first fit; scikit-learn's function takes a tenth of a short `transform`."""
-        if not self.__sklearn_is_fitted__():
+    def _fitted_state(self) -> FittedState:
+        """What was learned; raises a NotFittedError before the first fit."""
+        state: FittedState | None = vars(self).get("_state")
+        if state is None:
             check_is_fitted(self)
+            raise AssertionError("an estimator without a state is not fitted")
+        return state
 
-    @locked
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any:
+    def _publish(self, state: FittedState) -> Self:
+        """Check a state and hold it from now on: the one assignment by which a fit takes effect."""
+        state.check(self._shapes_of_state)
+        state, before = state.frozen(), self._state
+        same_words = before.vocabulary_ is state.vocabulary_ and before.tokenizer is state.tokenizer
+        if same_words and "known_tokens" in vars(before):
+            object.__setattr__(state, "known_tokens", before.known_tokens)
+        self._state = state
+        return self
+
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        """The shapes that the arrays that `transform` reads must have, by name."""
+        return {}
+
+    def _get_fitted_attr_html(self, *args: Any, **options: Any) -> Any:
+        """Show large fitted attributes by type and size; scikit-learn would sort the whole vocabulary."""
+        attributes = super()._get_fitted_attr_html(*args, **options)
+        for attribute in attributes.values():
+            attribute["value"] = short(attribute["value"])
+        return attributes
+
+    def __copy__(self) -> Self:
+        copied = object.__new__(type(self))
+        vars(copied).update({name: value for name, value in vars(self).items() if name != "_spares"})
+        return copied
+
+    def __getstate__(self) -> dict[str, Any]:
+        values: dict[str, Any] = dict(super().__getstate__())
+        values.pop("_spares", None)
+        if "_state" in values:
+            values["_state"] = self._stored(values["_state"])
+        return values | {_VERSION: __version__}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        values = dict(stored)
+        version = values.pop(_VERSION, "pre-0.1")
+        if version != __version__:
+            warnings.warn(
+                _OtherVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=__version__,
+                    original_sklearn_version=version,
+                ),
+                stacklevel=2,
+            )
+        state = values.pop("_state", None)
+        super().__setstate__(values)
+        if state is not None:
+            self._publish(self._restored(state))
+
+    def _stored(self, state: Any) -> FittedState:
+        """What a pickle keeps of the state: all that :meth:`_restored` does not make again."""
+        return state
+
+    def _restored(self, state: Any) -> FittedState:
+        """The state again from what a pickle has kept."""
+        return state
+
+    if TYPE_CHECKING:
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from `X`, then embed it.
 
         Parameters
@@ -138,7 +211,126 @@ class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixi
         """
         if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))
-        return self.fit(X, y, **fit_params).transform(X)
+        rows: NDArray[np.float32] = self.fit(X, y, **fit_params).transform(X)
+        return rows
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Embed sentences.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_sentences, n_features_out), dtype float32
+            A sentence without a word is a row of zeros; also one of unknown words alone, unless the estimator has
+            ``unknown="hash"``.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
+
+        Warns
+        -----
+        UserWarning
+            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
+            have no known word. Not for fewer than 5 sentences or 30 words.
+        """
+        return self._embed(self._fitted_state(), X, "X")
+
+    def coverage(self, X: Any) -> NDArray[np.float64]:
+        """Fraction of the words of each sentence that are in the vocabulary.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences.
+
+        Returns
+        -------
+        fractions : ndarray of shape (n_sentences,), dtype float64
+            Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
+            `coverage_` is the fraction for the whole text of `fit`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> emb = MeanEmbeddingVectorizer(word_vectors={"a": [1.0], "cat": [2.0]}).fit(
+        ...     ["A cat.", "A dog."]
+        ... )
+        >>> emb.coverage_
+        0.75
+        >>> emb.coverage(["A cat and a dog.", "zebra", ""])
+        array([0.6, 0. , 0. ])
+        """
+        return coverage_of(self, self._fitted_state(), X)
+
+    @overload
+    def similarity(self, a: str, b: str) -> float: ...
+    @overload
+    def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
+    def similarity(self, a: Any, b: Any) -> Any:
+        """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
+
+        Parameters
+        ----------
+        a, b : str, or iterables of str of the same length
+            Sentences.
+
+        Returns
+        -------
+        cosine : float, or ndarray of shape (n_pairs,)
+            0 where a sentence has no known word.
+
+        Raises
+        ------
+        ValueError
+            If the lengths differ, or one is a single sentence and the other is not.
+        TypeError
+            If an item is not a string; names the row.
+
+        Examples
+        --------
+        >>> from skembed import MeanEmbeddingVectorizer
+        >>> vectors = {"cat": [1.0, 0.0], "dog": [0.8, 0.6]}
+        >>> emb = MeanEmbeddingVectorizer(word_vectors=vectors, unknown="zero").fit(
+        ...     ["a cat", "a dog"]
+        ... )
+        >>> round(emb.similarity("a cat", "the dog"), 3)
+        0.8
+        """
+        return similarity(self, self._fitted_state(), a, b)
+
+    def _embed(self, state: FittedState, X: Any, name: str) -> np.ndarray:
+        """The rows of sentences; errors call the sentences `name`."""
+        return embed(self, state, X, name)
+
+    def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+        """The rows of some sentences, written to `out` if that is given.
+
+        A row depends on its sentence and the model alone, and is zero where the sentence has no known word.
+        """
+        raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
+
+    def _summed_vectors(self, state: FittedState) -> np.ndarray:
+        """The vectors of the words, and after them those of word n-grams, as sentences are made of them."""
+        return next(state.arrays[name] for name in _VECTORS if name in state.arrays)
 
     def _check_parameters(self) -> None:
         """Raise an error for invalid parameters.
@@ -149,7 +341,9 @@ class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixi
         self._validate_params()
 
     def _check_transform_parameters(self) -> None:
-        """Check the parameters that `transform` reads: by default none."""
+        """Check those that each `transform` reads, because they may have been set after the fit."""
+        values = {name: getattr(self, name) for name in self._read_at_transform}
+        check_values(self._parameter_constraints, values, type(self).__name__)
 
     def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
         """The tokenizer of the parameters, where ``analyzer="auto"`` stands for `automatic`."""
@@ -158,155 +352,46 @@ class TextEstimator(ShortAttributesMixin, PickleMixin, SharedMixin, CoverageMixi
             options["analyzer"] = automatic
         return Tokenizer(**options)
 
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
-        """What ``analyzer="auto"`` stands for."""
-        return "word"
-
     def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None, automatic: Any = "word") -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
-        self._check_parameters()
-        if not isinstance(X, SentenceCorpus):
-            iter_sentences(X)  # checked here, so that errors call it X
-        if self.corpus is not None:
-            self._check_agreement(self.corpus, "corpus")
-            return self.corpus
-        if isinstance(X, SentenceCorpus):
-            if groups is not None:
-                raise ValueError("groups must be None when X is a SentenceCorpus, which knows its documents.")
-            self._check_agreement(X, "X")
-            return X
-        if y is not None and groups is None and self._needs_order_for:
-            name = type(self).__name__
-            source, instead = self._needs_order_for, "Sent2VecVectorizer"
-            if source != name:
-                source, instead = f"{source}, which {name} uses,", f"{self._source_option}=Sent2VecVectorizer(...)"
-            warn_at_user(
-                f"{source} learns from neighbouring sentences, but sentences with labels y are seldom in reading "
-                "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
-                f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
-            )
-        return self._encoded_with(self._tokenizer_of_options(automatic), X, groups)
-
-    def _encoded_with(self, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
-        """Sentences that are not encoded yet, as a corpus."""
-        options = tokenizer_options(tokenizer)
-        return SentenceCorpus.from_sentences(X, groups, missing=self.missing, n_jobs=self.n_jobs, **options)
+        return corpus_to_learn_from(self, X, groups, y, automatic)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """Check that the corpus was made with each option that is not at its default."""
-        mine, theirs = self._tokenizer_of_options(), corpus.tokenizer
-        defaults = {option: self._default_of(option) for option in _TOKENIZER_OPTIONS}
-        default = Tokenizer(**defaults | ({"analyzer": "word"} if defaults["analyzer"] == "auto" else {}))
-        for option in _TOKENIZER_OPTIONS:
-            value = getattr(mine, option)
-            if value != getattr(default, option) and not same_option(value, getattr(theirs, option)):
-                raise ValueError(
-                    f"{option}={brief(value)} contradicts {name}, which was made with {option}="
-                    f"{brief(getattr(theirs, option))}. Leave {option} at its default to use that of the corpus, "
-                    "or build the corpus again."
-                )
-        if self.min_count != self._default_of("min_count") and self.min_count < corpus.min_count:
-            raise ValueError(
-                f"min_count={self.min_count} contradicts {name}, which left out words that occur fewer than "
-                f"{corpus.min_count} times."
-            )
+        check_agreement(self, corpus, name)
 
-    @classmethod
-    def _default_of(cls, option: str) -> Any:
-        """Default of a parameter in the nearest class that has it, or the value of all estimators without it."""
-        inits = (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base))
-        found = (signature(init).parameters.get(option) for init in inits)
-        return next((parameter.default for parameter in found if parameter is not None), getattr(cls, option, None))
+    def _option(self, name: str, state: FittedState | None = None) -> Any:
+        """Value of a parameter; what "auto" means may depend on what was learned, by default so far."""
+        value = getattr(self, name)
+        is_automatic = isinstance(value, str) and value == "auto"
+        return self._meaning_of_auto(name, self._state if state is None else state) if is_automatic else value
 
-    def _option(self, name: str, fitted: dict[str, Any] | None = None) -> Any:
-        """Value of a parameter; what "auto" means may depend on the fitted attributes, by default the current ones."""
-        return getattr(self, name)
+    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
+        """What "auto" stands for."""
+        return "auto"
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus, fitted: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The words to learn, and the fitted attributes that follow from the text alone."""
-        if corpus.n_sentences == 0:
-            raise ValueError("The corpus has no sentence. Pass at least one.")
-        vocabulary = corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features)
-        return {
-            "vocabulary_": dict(vocabulary.index),
-            "word_counts_": np.array(vocabulary.counts),
-            "coverage_": float(vocabulary.counts.sum() / corpus.n_tokens),
-            "_tokenizer": corpus.tokenizer,
-        }
+    def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+        """The state with the words to learn, and what follows from the text alone."""
+        return learn_vocabulary(self, corpus, state)
 
     def _text_statistics(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Fitted attributes that follow from the text and the vocabulary, before anything is learned.
+        self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
+    ) -> FittedState:
+        """The state with what follows from the text and the vocabulary, before anything is learned.
 
-        `earlier` has those of a text that was learned before, for the same words.
+        `earlier` has this of a text that was learned before, for the same words.
         """
-        return {}
+        return state
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        """All fitted attributes, with those that follow from what was learned."""
-        return fitted
-
-    def _in_order(self, function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
-        """Map a function over batches of text, with threads if there are enough batches."""
-        first = list(islice(batches, LEAST_FOR_THREADS))
-        if len(first) < LEAST_FOR_THREADS:
-            check_n_jobs(self.n_jobs)
-            return map(function, first)
-        return Threads(count_threads(self.n_jobs)).in_order(function, chain(first, batches))
-
-    def _encoded_corpus(self, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
-        self._check_corpus(corpus, name)
-        self._check_state()
-        words = corpus.vocabulary.words
-        return EncodedSentences(corpus.tokens, corpus.sent_ptr, self._rows_of(words), words)
-
-    def _batches(self, X: Any, name: str) -> Iterator[tuple[EncodedSentences | Batch, int]]:
-        """Batches of sentences, encoded or not, each with the row of its first sentence."""
-        check_types(vars(self))
-        if isinstance(X, SentenceCorpus):
-            encoded = self._encoded_corpus(X, name)
-            for chunk in iter_slices(X.sent_ptr, BATCH_LENGTH // 8):  # of words
-                ptr = X.sent_ptr[chunk.start : chunk.stop + 1]
-                yield encoded._replace(ids=X.tokens[ptr[0] : ptr[-1]], ptr=ptr - ptr[0]), chunk.start
-            return
-        n_rows = 0
-        for batch in iter_batches(X, self._tokenizer, name=name, missing=self.missing):
-            # A callable of the user is called in the user's thread.
-            in_threads = self._tokenizer.is_compiled or self._tokenizer.characters is not None
-            yield batch if in_threads else self._encode_batch(batch, n_rows), n_rows
-            n_rows += len(batch)
-
-    def _encode_batch(self, batch: EncodedSentences | Batch, first_row: int) -> EncodedSentences:
-        return batch if isinstance(batch, EncodedSentences) else self._known_tokens().encode(batch, first_row)
-
-    def _known_tokens(self) -> KnownTokens:
-        """Return the cached word tables, or build them. They are never pickled.
-
-        Not a property: `dir`, and so the HTML display, would build them.
-        """
-        self._check_state()
-        state, of_this = side_state(self), (self.vocabulary_, self._tokenizer)
-        found = state.known_tokens
-        if found is None or not found.fits(*of_this):
-            with state.making:
-                found = state.known_tokens
-                if found is None or not found.fits(*of_this):
-                    check_rows(self.vocabulary_.values(), len(self.vocabulary_), len(self.vocabulary_))
-                    found = state.known_tokens = KnownTokens(*of_this)
-        return found
-
-    def _check_corpus(self, X: SentenceCorpus, name: str) -> None:
-        if X.tokenizer != self._tokenizer:
-            raise ValueError(
-                f"{name} was made with {X.tokenizer.difference(self._tokenizer)}, but {type(self).__name__} was fitted "
-                f"with {self._tokenizer.difference(X.tokenizer)}. Build the corpus with the same options."
-            )
-
-    def _rows_of(self, words: Sequence[str]) -> np.ndarray:
-        return check_rows((self.vocabulary_.get(word, -1) for word in words), len(words), len(self.vocabulary_))
+    def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
+        """The state with all that follows from what was learned."""
+        return state
 
 
-def tokenizer_options(source: Any) -> dict[str, Any]:
-    """The options of a tokenizer, or of an estimator, that say how text becomes words."""
-    return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
+class _OtherVersionWarning(InconsistentVersionWarning):
+    def __str__(self) -> str:
+        saved_by = f"skembed {self.original_sklearn_version}"
+        return (
+            f"This {self.estimator_name} was saved by {saved_by}, and this is {self.current_sklearn_version}: its "
+            f"results may differ. Fit it again, or load it with {saved_by}."
+        )

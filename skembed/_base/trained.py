@@ -2,57 +2,62 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._compiled.gather import renumber
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.vocabulary import begins_with
-from .._training.checkpoint import Checkpoint, LearningState
+from .._text.tokenizer import Tokenizer
+from .._training.checkpoint import Checkpoint
 from .._training.dense import DenseObjective, DenseTrainer
-from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
+from .._training.encoded_text import EncodedText
 from .._training.examples import Examples, in_order, without_classes
-from .._training.learned_arrays import LearnedArray, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, Start
 from .._training.memory import estimate, explaining_memory_error
 from .._training.passes import AutoPasses, passes_of
-from .._training.progress import PassTasks, Progress
 from .._training.spare_arrays import SpareArrays
-from .._training.stopping import EarlyStopping, hold_out
-from .._training.trainer import HELD_OUT_PASS, BlockLoop, Objective, Trainer
+from .._training.state import FittedState
+from .._training.stopping import hold_out
+from .._training.trainer import BlockLoop, Objective, Trainer
 from .._validation.limits import INT64_MAX, integers, is_set
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
 from .coverage import check_kept
-from .embedding import EmbeddingVectorizer
+from .encoding import encode_text
 from .fit_identity import identity_of
+from .fitted import Fitted
 from .growth import check_new_words, learn_words
-from .layout import LayoutMixin
-from .memory import MemoryEstimateMixin
-from .outcome import check_finite, copied, warn_of_nothing
+from .layout import check_layout
+from .outcome import warn_of_nothing
+from .parameters import plain_parameters
+from .passes import learn
 from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
-from .sharing import side_state
-from .state import check_rows, check_to_learn_on, check_types
-from .waiting import waiting_after
+from .start import check_agrees_with_init, start_of_words, tokenizer_with_init, vocabulary_with_init
+from .starting import kept_state, new_state
+from .text import TextEstimator
+from .vector_length import LENGTH, length_without_source
 
-NO_CHECKPOINT = Checkpoint(None)
 
-
-class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, EmbeddingVectorizer):
-    """Base of the estimators that learn arrays by gradient descent.
+class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
+    """Base of the estimators that learn arrays by gradient descent, at random or from the vectors of `init`.
 
     Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
     `_needs_order` if it learns from neighbouring sentences. A method whose sentence is a sum of rows derives from
     `PooledVectorizer` first, and from this class.
+
+    The vocabulary has the words of `init` first, in its order, so that a word keeps its row; then the words of the text
+    that `init` lacks, the most frequent first. These start as unknown words count with ``unknown="hash"``.
     """
 
     _parameter_constraints: dict[str, Any] = {
-        "n_components": [integers(1)],
+        "n_components": LENGTH,
+        "init": "no_validation",  # checked when it is read
         "solver": [StrOptions({"adagrad", "sgd"})],
         "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
         "max_iter": [integers(1, INT64_MAX), StrOptions({"auto"})],
@@ -68,7 +73,12 @@ class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, 
     }
 
     # Defaults of the options that a method does not offer.
-    n_components: int = 100
+    n_components: Any = 100
+    init: Any = None
+    freeze_init: bool = False
+    _option_of_length = "n_components"  # of the word vectors
+    # Length to which vectors that another method has learned are scaled; None leaves them as they are.
+    _median_length_at_start: float | None = None
     solver: str = "adagrad"
     learning_rate: float = 0.1
     max_iter: int | str = "auto"
@@ -83,9 +93,20 @@ class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, 
     warm_start: bool = False
     random_state: Any = None
     verbose: int = 0
-    loss_curve_: list[float]
-    validation_loss_curve_: list[float]
-    n_iter_: int
+    loss_curve_ = Fitted[list[float]]()
+    validation_loss_curve_ = Fitted[list[float]]()
+    n_iter_ = Fitted[int]()
+    _spares: SpareArrays | None = None  # memory in which the next `partial_fit` learns, never copied or pickled
+
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
+        if self.init is None:
+            return super().__sklearn_clone__()
+        bare = copy(self)
+        bare.init = None
+        clone = super(TrainedVectorizer, bare).__sklearn_clone__()
+        clone.init = self.init
+        return clone
 
     @fit_context
     def fit(
@@ -163,46 +184,94 @@ class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, 
             As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
         """
         check_new_words(new_words)
-        keep = hasattr(self, "vocabulary_")
+        keep = self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
             if keep:
-                side_state(self).spares = side_state(self).spares or SpareArrays()
-            fitted = self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
-            if keep:
-                fitted |= learn_words(self, corpus, fitted, "ignore" if without_classes(classes) else new_words)
-            fitted["_from_labels"] = classes is not None
-            n_passes = 0 if without_classes(classes) else 1
-            self._train(corpus, fitted, X=X, n_passes=n_passes, annotations=annotations, partial=True)
+                self._spares = self._spares or SpareArrays()
+            try:
+                state = (
+                    self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
+                )
+                if keep:
+                    state = learn_words(self, corpus, state, "ignore" if without_classes(classes) else new_words)
+                state = replace(state, from_labels=classes is not None)
+                n_passes = 0 if without_classes(classes) else 1
+                self._train(corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
+            finally:
+                if self._spares is not None:
+                    self._spares.give_up()
         return self
+
+    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+        """Say how much memory `fit` will need, without learning anything.
+
+        Parameters
+        ----------
+        X : SentenceCorpus, or iterable of str
+            The input of `fit`. Sentences are encoded for the estimate; a corpus is used as it is. If the parameter
+            `corpus` is given, that counts instead of `X`.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
+            Labels or targets, if `fit` will learn from them.
+
+        Returns
+        -------
+        memory : dict of str to int
+            Bytes by purpose, and their sum "total":
+
+            - "weights": the vectors that are learned;
+            - "accumulators": AdaGrad's sums of squares, and a counter for each;
+            - "corpus": the encoded text; 0 where it is memory-mapped;
+            - "copies": what `early_stopping` sets apart (text, and the best weights so far), the weights with which
+              `warm_start` begins, and what `n_shards` copies and merges;
+            - "scratch": vocabulary, order of the sentences, scratch space of a block.
+
+            Python, its libraries and the strings of `X` are not included: they are in memory before the fit.
+
+        Examples
+        --------
+        >>> from skembed import CBOSVectorizer, SentenceCorpus
+        >>> corpus = SentenceCorpus.from_sentences(["A cat.", "The cat slept."] * 50)
+        >>> memory = CBOSVectorizer(100).estimate_memory(corpus)
+        >>> memory["weights"]  # 4 words of 100 float32
+        1600
+        >>> memory["corpus"] >= 4 * corpus.n_tokens
+        True
+        """
+        with plain_parameters(self):
+            keep = is_set(self, "warm_start") and self._state.layout is not None
+            corpus, annotations, classes = self._training_data(X, y, None, keep)
+            if keep:
+                check_layout(self, self._state)
+            return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
-        keep = is_set(self, "warm_start") and hasattr(self, "vocabulary_")
+        keep = is_set(self, "warm_start") and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
+            self.__dict__.pop("_spares", None)
             if keep:
-                side_state(self).spares = None
-                fitted = self._keep_vocabulary(corpus, annotations)
-                check_kept(self, corpus)
+                state = self._keep_vocabulary(corpus, annotations)
+                check_kept(self, state, corpus)
             else:
-                fitted = self._start(corpus, annotations, classes, saved.seed)
-            fitted["_from_labels"] = classes is not None
+                state = self._start(corpus, annotations, classes, saved.seed)
+            state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
-                saved.begin(fitted["_seed"], identity_of(self, corpus, annotations, fitted))
+                saved.begin(state.seed, identity_of(self, corpus, annotations, state))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
             n_passes = passes_of(self, corpus.n_tokens, classes)
-            self._train(corpus, fitted, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
+            self._train(corpus, state, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
         return self
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        """A record of each array that is learned; `fitted` already has `word_counts_`."""
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        """A record of each array that is learned; `state` already has `word_counts_`."""
         raise TypeError(f"{type(self).__name__} does not say which arrays it learns.")
 
-    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+    def _arrays_of_text(self, state: FittedState, text: EncodedText) -> list[LearnedArray]:
         """A record of each array that has a row for each sentence of the text, and lives as long as a fit."""
         return []
 
@@ -210,7 +279,7 @@ class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, 
         """The arrays of which the fitted estimator also has a changed copy."""
         return []
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Objective | DenseObjective:
+    def _make_objective(self, state: FittedState) -> Objective | DenseObjective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
     def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
@@ -236,163 +305,96 @@ class TrainedVectorizer(CallbackSupportMixin, MemoryEstimateMixin, LayoutMixin, 
             check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, classes
 
-    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
-        """Fitted attributes that follow from what `y` says, such as what options of "auto" stand for."""
-        return {}
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+        """What ``analyzer="auto"`` stands for."""
+        return "word"
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> dict[str, Any]:
-        """Fitted attributes before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
-        side_state(self).spares = None
-        fitted = {"n_features_out_": self._option("n_components", {})} | self._settings(annotations, classes)
-        fitted |= self._learn_vocabulary(corpus, fitted)
-        fitted |= self._text_statistics(corpus, fitted)
-        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
-        fitted["_seed"] = drawn if seed is None or self.random_state is not None else seed
-        fitted["_n_tokens"] = corpus.n_tokens
-        n_learned = len(corpus.vocabulary.prune(self._option("min_count", fitted), self.max_features))
-        fitted["_waiting"] = waiting_after(corpus, n_learned, fitted["vocabulary_"])
-        arrays = self._learned_arrays(fitted)
-        fitted["_layout"] = self._layout_of_options(arrays, fitted)
-        fitted |= {"loss_curve_": [], "validation_loss_curve_": [], "n_iter_": 0}
-        return fitted | start_arrays(arrays, self.solver, fitted["_seed"])
+    def _settings(
+        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
+    ) -> FittedState:
+        """The state with what follows from `y`, such as what options of "auto" stand for."""
+        return state
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        """Fitted attributes of an earlier fit, to go on from; what training changes is copied, in case it fails."""
-        check_types(vars(self))
-        if corpus.tokenizer != self._tokenizer:
-            raise ValueError(
-                f"X was tokenized with {corpus.tokenizer.difference(self._tokenizer)}, the vocabulary with "
-                f"{self._tokenizer.difference(corpus.tokenizer)}. Use the same options."
-            )
-        if not hasattr(self, "_layout"):
-            raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
-        self._check_layout()
-        names = self._fitted_names()
-        fitted = {name: value for name, value in vars(self).items() if name in names}
-        spares = side_state(self).spares
-        makers = () if spares is None else (spares.copy, spares.share)
-        copies = copies_of(self._learned_arrays(fitted), self.solver, fitted, *makers)
-        check_to_learn_on(fitted, len(self._weights_in_training(fitted)))
-        return fitted | copies
+    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
+        """A length of "auto" is that of the word vectors of a fit."""
+        return self._width_of_words(state) if name == self._option_of_length else super()._meaning_of_auto(name, state)
 
-    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
+    def _width_of_words(self, state: FittedState) -> int:
+        """Length of the word vectors; before there are any, that of a start at random."""
+        if state.n_features_out_ is not None:
+            return int(state.n_features_out_)
+        return length_without_source(getattr(self, self._option_of_length))
+
+    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+        """How words are made: as in `init`, unless an option differs from its default."""
+        return tokenizer_with_init(self.init, super()._tokenizer_of_options(automatic))
+
+    def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
+        check_agrees_with_init(self.init, corpus, name)
+        super()._check_agreement(corpus, name)
+
+    def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+        state = super()._learn_vocabulary(corpus, state)
+        return state if self.init is None else vocabulary_with_init(self, corpus, state)
+
+    def _start_of_words(self, state: FittedState, at_random: Start) -> Start:
+        """Start of an array that has the words in its first rows: from `init`, or at random without it."""
+        return start_of_words(self, state, at_random)
+
+    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> FittedState:
+        """The state before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
+        return new_state(self, corpus, annotations, classes, seed)
+
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+        """The state of an earlier fit, to go on from; what training changes is copied, in case it fails."""
+        return kept_state(self, corpus)
+
+    def _weights_in_training(self, state: FittedState) -> np.ndarray:
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
-        return np.ones(len(fitted["word_counts_"]), np.float32)
+        return np.ones(len(state.word_counts_), np.float32)
 
     def _encode_text(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...] = ()
+        self, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
     ) -> EncodedText:
         """The corpus for the objective, in word ids of the vocabulary."""
-        weights = self._weights_in_training(fitted)
-        tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, fitted["vocabulary_"]
-        if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-            ids = check_rows((vocabulary.get(word, -1) for word in words), len(words), len(vocabulary))
-            tokens = tokens.copy()
-            renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
-            tokens.flags.writeable = False
-        text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
-        return split_long_sentences(text, most_words_whole(self, corpus.tokenizer))
+        return encode_text(self, corpus, state, annotations)
 
-    def _encode_texts(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...], *, partial: bool
-    ) -> tuple[EncodedText, EncodedText | None]:
-        """The text to learn from and, with early stopping, the held-out text."""
-        if not is_set(self, "early_stopping") or partial:
-            return self._encode_text(corpus, fitted, annotations), None
-        held = self._held_out(corpus, fitted, annotations)
-        # One after the other: the copy of the first is freed once it is encoded.
-        held_out, text = (
-            self._encode_text(corpus[which], fitted, tuple(values[which] for values in annotations))
-            for which in (held, ~held)
-        )
-        return text, held_out
-
-    def _held_out(self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
         """Which sentences are held out."""
-        classes = annotations[0] if fitted.get("_from_labels") else None
-        return hold_out(corpus, self.validation_fraction, fitted["_seed"], classes)
+        classes = annotations[0] if state.from_labels else None
+        return hold_out(corpus, self.validation_fraction, state.seed, classes)
 
     def _train(
         self,
         corpus: SentenceCorpus,
-        fitted: dict[str, Any],
+        state: FittedState,
         *,
-        X: Any,
         n_passes: int,
         annotations: tuple[np.ndarray, ...] = (),
-        partial: bool = False,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        engine: Any = None,
-        n_sets: int = 1,
+        **options: Any,
     ) -> None:
-        """Run the passes; the estimator changes only if all of them succeed.
-
-        Each of the `n_sets` sets of the text has an equal part of the passes. A set that stops early leaves out its
-        other passes.
-        """
-        text, held_out = self._encode_texts(corpus, fitted, annotations, partial=partial)
-        arrays, of_text = self._learned_arrays(fitted), self._arrays_of_text(fitted, text)
-        fitted |= start_arrays(of_text, self.solver, fitted["_seed"] + len(arrays))
-        weights = [fitted[array.name] for array in moving(arrays + of_text)]
-        stopping = EarlyStopping(weights, self.tol, self.n_iter_no_change)
-        tasks = PassTasks(self, X, 0 if partial else n_passes)
-        trainer = self._make_loop(fitted, text, engine, partial=partial)
-        spares, moved = side_state(self).spares, None if isinstance(trainer, Trainer) else trainer.moved
-        trainer.compile(text)
-        state = LearningState(fitted, arrays + of_text, stopping)
-        first_pass, of_a_set = fitted["n_iter_"], n_passes // n_sets
-        epoch, is_finished, part = state.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
-        losses, validation = list(fitted["loss_curve_"]), list(fitted["validation_loss_curve_"])
-        fitted |= {"loss_curve_": losses, "validation_loss_curve_": validation}
-        progress = Progress(type(self).__name__, self.verbose, n_passes, len(text.tokens), epoch)
-        trainer.resume(part, lambda part: state.write(checkpoint, progress.epoch, is_last=False, part=part))
-        while epoch < n_passes and not is_finished:
-            tasks.begin_pass()
-            progress.begin(epoch)
-            falls = self.solver != "adagrad" and not partial  # the papers' linear decay to zero
-            rates = tuple(self.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
-            if spares is not None:
-                spares.watch(arrays, fitted, moved)
-            losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
-            check_finite(self, weights if spares is None else spares.note(weights, moved), losses[-1], epoch)
-            fitted["n_iter_"] += 1
-            stopped = False
-            if held_out is not None:
-                # The same sentences against the same negatives every time, and nothing is learned.
-                validation.append(trainer.run_pass(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
-                stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
-            progress.end(losses[-1], validation[-1] if held_out is not None else None)
-            is_finished = tasks.end_pass(lambda: self._finish_fit(copied(fitted), corpus))
-            epoch += of_a_set - epoch % of_a_set if stopped else 1
-            is_finished |= epoch == n_passes
-            if epoch % of_a_set == 0 and not is_finished:
-                self._warn_of_nothing(losses, validation)
-                stopping.begin_set()
-            state.write(checkpoint, epoch, is_last=is_finished)
-        self._warn_of_nothing(losses, validation)
-        stopping.restore_best()
-        final = self._finish_fit(fitted, corpus)
-        self._commit(final)
-        if spares is not None:
-            spares.keep()
-        tasks.end(lambda: final)
+        """Run the passes; the estimator changes only if all of them succeed."""
+        learn(self, corpus, state, n_passes=n_passes, annotations=annotations, **options)
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         warn_of_nothing(type(self).__name__, losses, validation)
 
-    def _make_loop(self, fitted: dict[str, Any], text: EncodedText, engine: Any, *, partial: bool) -> Any:
+    def _make_loop(
+        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+    ) -> Any:
         """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
-        return self._make_trainer(fitted)
+        return self._make_trainer(state)
 
-    def _make_trainer(self, fitted: dict[str, Any]) -> BlockLoop:
-        objective = self._make_objective(fitted)
-        options = self.solver, self.batch_size, fitted["_seed"], count_threads(self.n_jobs)
-        examples = self._examples(fitted)
+    def _make_trainer(self, state: FittedState) -> BlockLoop:
+        objective = self._make_objective(state)
+        options = self.solver, self.batch_size, state.seed, count_threads(self.n_jobs)
+        examples = self._examples(state)
         if isinstance(objective, DenseObjective):
-            arrays = self._learned_arrays(fitted)
-            return DenseTrainer(objective, *options, examples=examples, arrays=arrays, fitted=fitted)
+            return DenseTrainer(
+                objective, *options, examples=examples, records=self._learned_arrays(state), state=state
+            )
         return Trainer(objective, *options, examples=examples)
 
-    def _examples(self, fitted: dict[str, Any]) -> Examples:
+    def _examples(self, state: FittedState) -> Examples:
         """What belongs together in a pass."""
         return in_order

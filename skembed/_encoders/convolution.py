@@ -13,6 +13,7 @@ of a window is a sum of rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -189,21 +190,23 @@ def filter_matrix(filters: np.ndarray) -> np.ndarray:
 class Filters(OverWords):
     """Base of the encoders with filters over the words of another encoder."""
 
-    def __init__(self, words: PairEncoder, fitted: dict[str, Any], shape: Shape, alpha: float, dropout: float) -> None:
-        super().__init__(words, fitted, dropout)
+    def __init__(
+        self, words: PairEncoder, arrays: Mapping[str, np.ndarray], shape: Shape, alpha: float, dropout: float
+    ) -> None:
+        super().__init__(words, arrays, dropout)
         self.shape, self.alpha = shape, alpha
 
     @property
     def n_features(self) -> int:
         """Length of the vectors: a number for each filter."""
-        return math.prod(self.fitted["_intercept"].shape)
+        return math.prod(self.arrays["_intercept"].shape)
 
     @cached_property
     def _units(self) -> tuple[np.ndarray, np.float32]:
         """Units of the rate: filters of any length turn alike, an intercept moves as far as the number of a word."""
-        start = self.fitted["_start_filters"]
+        start = self.arrays["_start_filters"]
         lengths = row_norms(start.reshape(-1, start.shape[2])).reshape(start.shape[:2])
-        n, d = self.fitted["_intercept"].size, start.shape[2]
+        n, d = self.arrays["_intercept"].size, start.shape[2]
         return FILTER_STEP * lengths.mean(axis=1)[:, None, None], np.float32(FILTER_STEP * GAIN * np.sqrt(max(n, d)))
 
     def _step(self, of_words: np.ndarray, of_filters: np.ndarray, of_intercept: np.ndarray, rate: float) -> None:
@@ -221,15 +224,15 @@ class Convolution(Filters):
         """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
         found, self._vectors = self._indexed(text, seed, learn)
-        self._matrix, intercept = filter_matrix(self.fitted["_filters"]), with_columns(self.fitted["_intercept"])
+        self._matrix, intercept = filter_matrix(self.arrays["_filters"]), with_columns(self.arrays["_intercept"])
         self._terms = WindowTerms(found.words, found.ptr, product_by_row(self._vectors, self._matrix), intercept)
         sums = np.empty((len(sentences), intercept.size), np.float32)
         sum_windows(self._terms, self.shape, sums)
-        return without_columns(sums, self.fitted["_filters"].shape[1])
+        return without_columns(sums, self.arrays["_filters"].shape[1])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
         """One step along the gradient of the vectors that `encode` returned last."""
-        n_positions, n_filters, n_components = self.fitted["_filters"].shape
+        n_positions, n_filters, n_components = self.arrays["_filters"].shape
         of_products, of_intercept = np.zeros_like(self._terms.products), np.zeros_like(self._terms.intercept)
         gradient = with_columns(gradient.reshape(-1, n_filters)).reshape(len(gradient), of_intercept.size)
         gather_windows(self._terms, self.shape, gradient, of_products, of_intercept)
@@ -239,9 +242,9 @@ class Convolution(Filters):
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""
-        n_positions, n_filters, n_components = self.fitted["_filters"].shape
+        n_positions, n_filters, n_components = self.arrays["_filters"].shape
         of_word = 12 + 4 * (2 * n_positions * n_filters + 2 * n_components)
-        of_sentence = 8 * math.prod(self.fitted["_intercept"].shape)
+        of_sentence = 8 * math.prod(self.arrays["_intercept"].shape)
         return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + n_sentences * of_sentence
 
 
@@ -255,13 +258,13 @@ class LinearFilters(Filters):
         """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
         self._sums = self.words.encode(text, np.arange(len(sentences)), seed, learn)
-        self._matrix = summed(self.fitted["_filters"], self.shape)
+        self._matrix = summed(self.arrays["_filters"], self.shape)
         self._n_windows = count_windows(text.sent_ptr, self.shape)
-        return self._sums @ self._matrix.T + intercepts(self._n_windows, self.fitted["_intercept"])
+        return self._sums @ self._matrix.T + intercepts(self._n_windows, self.arrays["_intercept"])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
         """One step along the gradient of the vectors that `encode` returned last."""
-        n_widths, n_filters = self.fitted["_intercept"].shape
+        n_widths, n_filters = self.arrays["_intercept"].shape
         of_matrix = (gradient.T @ self._sums).reshape(n_widths, n_filters, self._sums.shape[1])
         of_filters = np.repeat(of_matrix, self.shape.widths, axis=0)
         of_intercept = np.einsum("sw,swf->wf", self._n_windows, gradient.reshape(len(gradient), n_widths, n_filters))
@@ -269,8 +272,8 @@ class LinearFilters(Filters):
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""
-        n_components = self.fitted["_filters"].shape[2]
-        of_sentence = 4 * (2 * n_components + 4 * math.prod(self.fitted["_intercept"].shape))
+        n_components = self.arrays["_filters"].shape[2]
+        of_sentence = 4 * (2 * n_components + 4 * math.prod(self.arrays["_intercept"].shape))
         return self.words.scratch_bytes(n_sentences, n_words) + 4 * n_words + n_sentences * of_sentence
 
 

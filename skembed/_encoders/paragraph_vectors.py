@@ -39,6 +39,7 @@ from .._compiled.rows import (
 )
 from .._training.encoded_text import EncodedText
 from .._training.negatives import noise_weights
+from .._training.state import FittedState
 from .._validation.messages import brief
 
 # Chosen on the development sets: 10 and 30 steps are worse; 32 to 256 noise words are about as good.
@@ -271,16 +272,16 @@ def checked_noise(noise: Any, n_words: int) -> np.ndarray:
 class ParagraphEncoder:
     """Finds the vectors of sentences in a model of paragraph vectors."""
 
-    def __init__(self, fitted: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        target, n_components = fitted["target_vectors_"], int(options["n_components"])
+    def __init__(self, state: FittedState, options: Mapping[str, Any]) -> None:
+        target, n_components = state.arrays["target_vectors_"], int(options["n_components"])
         is_bag, n_inputs = options["algorithm"] == "dbow", target.shape[1] // n_components
-        noise = checked_noise(fitted["_noise"], len(target))
+        noise = checked_noise(state.arrays["_noise"], len(target))
         buffers = np.zeros((2, n_components), np.float32), np.zeros((1, padded(len(noise))), np.float32)
         target = read_only(target)
         self.frozen = FrozenWords(
             target=target,
-            source=read_only(target[:0, :n_components] if is_bag else fitted["word_vectors_"]),
-            weight=read_only(fitted["word_weights_"]),
+            source=read_only(target[:0, :n_components] if is_bag else state.arrays["word_vectors_"]),
+            weight=read_only(state.word_weights_),
             noise=noise,
             curvature=_largest_eigenvalue(target, noise, *buffers, buffers[1].reshape(-1)),
             negative=int(options["negative"]),

@@ -29,6 +29,7 @@ from .._compiled.simd import (
     store,
     store_short,
 )
+from .._training.state import FittedState
 from .._training.word_dropout import KEEP_ALL, list_words
 
 _BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
@@ -218,20 +219,21 @@ class Moves(NamedTuple):
 
 
 class WordSums:
-    """Encoder of `PairTrainer`: a sentence is the sum of its words; what `fitted` holds of them is changed in place."""
+    """Encoder of `PairTrainer`: a sentence is the sum of its words, whose arrays are changed in place."""
 
     def __init__(
         self,
-        fitted: dict[str, Any],
+        state: FittedState,
         moves: Moves,
         alpha: float,
         dropout: float,
         norms: Callable[[np.ndarray], np.ndarray] = row_norms,
     ) -> None:
-        self.fitted, self.moves, self.alpha, self._norms = fitted, moves, float(alpha), norms
+        self.arrays, self.moves, self.alpha, self._norms = state.arrays, moves, float(alpha), norms
+        self.n_steps, self.n_frozen = state.n_steps or 0, state.n_frozen
         self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.kept = int((1 - dropout) * KEEP_ALL)
-        self.n_words, self.n_components = fitted["_directions"].shape
+        self.n_words, self.n_components = self.arrays["_directions"].shape
         self._index_of = np.zeros(self.n_words, np.int32)
         self._entries = self._make_entries(0, 0)
 
@@ -243,15 +245,15 @@ class WordSums:
     @cached_property
     def words(self) -> LearnedWords:
         """What is learned of each word."""
-        fitted = self.fitted
+        arrays = self.arrays
         no_rows, no_numbers = np.zeros((0, 2, self.n_components), np.float32), np.zeros((0, 2), np.float32)
         return LearnedWords(
-            fitted["_directions"],
-            fitted["_scales"],
-            fitted.get("_directions_accumulator", no_rows).reshape(-1, self.n_components),
-            fitted.get("_scales_accumulator", no_numbers),
-            fitted["_start_vectors"],
-            np.asarray(self._norms(fitted["_start_vectors"]), np.float32),
+            arrays["_directions"],
+            arrays["_scales"],
+            arrays.get("_directions_accumulator", no_rows).reshape(-1, self.n_components),
+            arrays.get("_scales_accumulator", no_numbers),
+            arrays["_start_vectors"],
+            np.asarray(self._norms(arrays["_start_vectors"]), np.float32),
         )
 
     @cached_property
@@ -283,15 +285,14 @@ class WordSums:
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
         """One step of Adam of the words of the sentences that were encoded last."""
-        self.fitted["_n_steps"] = n_steps = self.fitted["_n_steps"] + 1
-        rate /= 1 - float(_BETA_1) ** n_steps
-        correction = 1 / (1 - float(_BETA_2) ** n_steps)
+        self.n_steps += 1
+        rate /= 1 - float(_BETA_1) ** self.n_steps
+        correction = 1 / (1 - float(_BETA_2) ** self.n_steps)
         of_direction, of_scale = (rate * unit * moves for unit, moves in zip(self._units, self.moves))
         n = gather(gradient, self._entries)
         for is_moved in self.moved.values():  # of directions, and of scales
             is_moved[self._entries.distinct[:n]] = True
-        n_frozen = int(self.fitted.get("_n_frozen", 0))
-        step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction, n_frozen)
+        step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction, self.n_frozen)
         step_words(self._entries, n, self.words, step)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:

@@ -183,8 +183,8 @@ def _ends_with_normalize(file: Path) -> bool:
 def write(estimator: Any, folder: Path) -> Written:
     """Write the files of an estimator; a TypeError or ValueError says what they cannot express."""
     _check_expressible(estimator)
-    if isinstance(estimator._tokenizer.analyzer, PieceTokenizer):
-        tokenizer, words, vectors = _with_pieces(estimator, estimator._tokenizer.analyzer)
+    if isinstance(estimator._state.tokenizer.analyzer, PieceTokenizer):
+        tokenizer, words, vectors = _with_pieces(estimator, estimator._state.tokenizer.analyzer)
         n_left_out = 0
     else:
         words, vectors, n_left_out = _words_and_vectors(estimator)
@@ -204,7 +204,7 @@ def _check_expressible(estimator: Any) -> None:
     name = type(estimator).__name__
     if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
         raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
-    tokenizer, unknown = estimator._tokenizer, estimator._option("unknown")
+    tokenizer, unknown = estimator._state.tokenizer, estimator._treats_unknown(estimator._state)
     faults = {
         f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
             getattr(estimator, "ngram_range", (1, 1))[1] > 1
@@ -238,15 +238,17 @@ def _with_pieces(estimator: Any, pieces: PieceTokenizer) -> tuple[dict[str, Any]
     rows = np.array([estimator.vocabulary_.get(token, -1) for token in pieces.tokens])
     vectors = np.zeros((len(rows), estimator.n_features_out_), np.float32)
     known = rows >= 0
-    vectors[known] = estimator._summed_vectors[rows[known]] * estimator.word_weights_[rows[known], None]
+    vectors[known] = (
+        estimator._summed_vectors(estimator._state)[rows[known]] * estimator.word_weights_[rows[known], None]
+    )
     return parse_json(pieces.text) | {"truncation": None, "padding": None}, pieces.tokens, vectors
 
 
 def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
-    analyze, vocabulary = estimator._tokenizer.analyze, estimator.vocabulary_
+    analyze, vocabulary = estimator._state.tokenizer.analyze, estimator.vocabulary_
     words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
-    if estimator._tokenizer.token_pattern is None:
+    if estimator._state.tokenizer.token_pattern is None:
         unspaced, words = words, [word for word in words if not UNSPACED_LETTER.search(word)]
         if len(words) < len(unspaced):
             warnings.warn(
@@ -266,14 +268,14 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
         )
     rows = [vocabulary[word] for word in words]
     vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
-    np.multiply(estimator._summed_vectors[rows], estimator.word_weights_[rows, None], out=vectors[1:])
+    np.multiply(estimator._summed_vectors(estimator._state)[rows], estimator.word_weights_[rows, None], out=vectors[1:])
     return words, vectors, len(vocabulary) - len(words)
 
 
 def _is_lowered_alike(estimator: Any, word: str) -> bool:
     """Whether the estimator and the other programs make the same of a word in capitals."""
     capitals = word.upper()
-    tokenizer = estimator._tokenizer
+    tokenizer = estimator._state.tokenizer
     if not tokenizer.lowercase:
         return True
     if tokenizer.token_pattern is None:
@@ -300,8 +302,8 @@ def _tokenizer_of(estimator: Any, words: list[str]) -> dict[str, Any]:
     unknown = "[UNK]"
     while unknown in estimator.vocabulary_:
         unknown += "_"
-    normalizers = _normalizers(estimator._tokenizer)
-    pattern = _PATTERNS[estimator._tokenizer.token_pattern]
+    normalizers = _normalizers(estimator._state.tokenizer)
+    pattern = _PATTERNS[estimator._state.tokenizer.token_pattern]
     vocabulary = {token: index for index, token in enumerate([unknown, *words])}
     return {
         "version": "1.0",

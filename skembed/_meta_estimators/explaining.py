@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.queries import WordQueriesMixin
+from .._base.pooled import PooledVectorizer
+from .._base.queries import weighted_vectors
 from .._validation.limits import INT32_MAX
 from .._validation.messages import brief
 from .given_blocks import names_of
@@ -167,8 +168,8 @@ class LinearExplanations:
     def _parts(self: Any, name: str, text: str) -> tuple[list[str], Any]:
         """Terms of a text, and a row for each, whose sum is the row of the text in a block."""
         block, parts = self.blocks_[name], None
-        if isinstance(block, WordQueriesMixin):
-            terms, parts = block._weighted_vectors(text)
+        if isinstance(block, PooledVectorizer):
+            terms, parts = weighted_vectors(block, block._fitted_state(), text)
         elif name in self._given:
             terms, row = names_of(self._given[name]), csr_array(self._given[name].rows([text]))
         else:

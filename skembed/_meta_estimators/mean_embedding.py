@@ -12,6 +12,7 @@ where :math:`f_w` is the frequency of a word and :math:`P` projects on the stron
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -19,8 +20,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.coverage import check_given, check_kept
+from .._base.batches import encoded_corpus
+from .._base.coverage import check_kept
+from .._base.fitted import Fitted
+from .._base.given import GivenVectors
+from .._base.processed import ProcessedState, ProcessedVectors
 from .._base.scikit_learn import fit_context
+from .._base.sources import fit_with, is_list, learned_vectors
+from .._base.start import is_unfitted
 from .._base.vector_length import LENGTH, length_without_source, warn_of_another_length
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
@@ -28,10 +35,8 @@ from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
 from .._validation.limits import integers
 from .._word_vectors.common_components import find_components, remove_components
-from .._word_vectors.given import GivenVectors
-from .._word_vectors.processed import ProcessedVectors
+from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
-from .._word_vectors.sources import fit_with, is_list, is_unfitted, learned_vectors
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
@@ -188,8 +193,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         "unknown": [StrOptions({"zero", "hash", "ngrams"})],
     }
     n_components: Any
-    word2vec_: Word2VecVectorizer | None
-    _moments: np.ndarray | None
+    word2vec_ = Fitted[Word2VecVectorizer | None](or_none=True)
 
     def __init__(
         self,
@@ -280,11 +284,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
         """
         saved = Checkpoint(checkpoint, checkpoint_every)
-        model = copy(self)  # the estimator itself changes only if all succeeds
-        corpus = model._corpus_to_learn_from(X, groups, y)
-        model._take_word_vectors(corpus, saved)
-        model._process_word_vectors(corpus)
-        return self._commit_from(model)
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        return self._publish(self._with_processed_vectors(corpus, self._with_word_vectors(corpus, saved)))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
@@ -312,15 +313,14 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         UserWarning
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        if not hasattr(self, "vocabulary_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(X, y, groups=groups)
-        model = copy(self)
-        corpus = model._corpus_to_learn_from(X, groups, y)
-        if self.n_removed_components and "_moments" not in vars(self):
+        state = self._state
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        if self.n_removed_components and "_moments" not in state.arrays:
             raise ValueError(FOR_INFERENCE)
-        check_kept(self, corpus)
-        model._process_word_vectors(corpus, vars(self).get("_moments"))
-        return self._commit_from(model)
+        check_kept(self, state, corpus)
+        return self._publish(self._with_processed_vectors(corpus, state))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -338,7 +338,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             return MetaEmbeddingVectorizer(self.word_vectors, length_without_source(self.n_components))
         return self.word_vectors
 
-    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpoint) -> None:
+    def _with_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpoint) -> ProcessedState:
         source = self._source()
         if is_unfitted(source):
             # A clone would lose the fits of the models that it joins.
@@ -351,23 +351,26 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             check_given(corpus, words)
         if self.word_vectors is not None and not is_list(self.word_vectors):
             warn_of_another_length(self, "n_components", vectors.shape[1], "word_vectors")
-        self._take(corpus, words, vectors)
-        self._take_ngrams(source)
-        self.word2vec_ = source if isinstance(source, Word2VecVectorizer) and source is not self.word_vectors else None
+        state = self._with_ngrams(self._taken(corpus, words, vectors), source)
+        is_own = isinstance(source, Word2VecVectorizer) and source is not self.word_vectors
+        return replace(state, word2vec_=source if is_own else None)
 
-    def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
-        """Make the vectors that sentences sum: numbers hashed, spelling added, common components removed."""
-        shape = self.n_removed_components, self.n_features_out_
-        if shape[0] >= shape[1]:
+    def _with_processed_vectors(self, corpus: SentenceCorpus, state: ProcessedState) -> ProcessedState:
+        """The state with the vectors that sentences sum: numbers hashed, spelling added, common components removed."""
+        n_removed, width = self.n_removed_components, state.n_features_out_
+        if n_removed >= width:
             raise ValueError(
-                f"n_removed_components={shape[0]} would leave nothing of vectors with {shape[1]} components."
+                f"n_removed_components={n_removed} would leave nothing of vectors with {width} components."
             )
-        self._hash_numbers, self._spelling_weight = bool(self.hash_numbers), float(self.spelling_weight)
-        self.components_, self._moments = np.zeros((0, shape[1]), np.float32), moments
-        self._processed_vectors = self._make_processed_vectors()
-        if self.n_removed_components:
-            embed: Any = lambda some: self._pool(self._encoded_corpus(some))  # noqa: E731
-            self.components_, self._moments = find_components(corpus, embed, shape, moments)
-            if self._processed_vectors is self.word_vectors_:
-                self._processed_vectors = self.word_vectors_.copy()
-            remove_components(self._processed_vectors, self.components_)
+        state = replace(state, hash_numbers=bool(self.hash_numbers), spelling_weight=float(self.spelling_weight))
+        moments = state.arrays.get("_moments")
+        state = self._processed(state.with_arrays({"components_": np.zeros((0, width), np.float32)}))
+        if not n_removed:
+            return state
+        embed: Any = lambda some: self._pool(state, encoded_corpus(self, state, some))  # noqa: E731
+        components, moments = find_components(corpus, embed, (n_removed, width), moments)
+        processed = state.arrays["_processed_vectors"]
+        if processed is state.arrays["word_vectors_"]:
+            processed = processed.copy()
+        processed = remove_components(processed, components)
+        return state.with_arrays({"components_": components, "_moments": moments, "_processed_vectors": processed})

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, Self
 
+from .._base.given import GivenVectors
 from .._base.scikit_learn import fit_context
+from .._base.sources import fitted_clones, is_list
 from .._validation.constraints import PredicateConstraint
-from .._word_vectors.given import GivenVectors
 from .._word_vectors.join import join_word_vectors
-from .._word_vectors.sources import fitted_clones, is_list
 
 
 class MetaEmbeddingVectorizer(GivenVectors):
@@ -185,8 +184,6 @@ class MetaEmbeddingVectorizer(GivenVectors):
             without `groups` or a corpus, and an unfitted model needs reading order.
         """
         corpus = self._corpus_to_learn_from(X, groups, y)
-        model = copy(self)  # the estimator itself changes only if all succeeds
         models = fitted_clones(self.word_vectors, corpus, self.random_state, self.n_jobs)
         words, vectors = join_word_vectors(models, corpus, self.n_components, whiten=self.whiten)
-        model._take(corpus, words, vectors)
-        return self._commit_from(model)
+        return self._publish(self._taken(corpus, words, vectors))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
+from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context
+from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .._word_vectors.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
@@ -114,8 +115,8 @@ class AdaptedVectorizer(SpelledWords):
     True
     """
 
-    alpha_: float
-    score_: float
+    alpha_ = Fitted[float]()
+    score_ = Fitted[float]()
 
     _parameter_constraints: dict[str, Any] = {"window": [integers(1)]}
 
@@ -187,8 +188,7 @@ class AdaptedVectorizer(SpelledWords):
             nothing to do with it, as in text that is in no order.
         """
         corpus = self._corpus_to_learn_from(X, groups)
-        model = copy(self)  # the estimator itself changes only if all succeeds
-        learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
+        learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence
         words, given = with_given(corpus, self.word_vectors)
         if not given.shape[1]:
             raise TypeError("word_vectors is None. Pass the model to adapt: a fitted estimator, or words and vectors.")
@@ -210,18 +210,17 @@ class AdaptedVectorizer(SpelledWords):
             )
         targets = unit(around[chosen])
         targets -= targets.mean(axis=0)
-        found = model._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
+        found = self._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
         strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
         vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
-        model._take(corpus, found.words, vectors)
-        model.ngram_vectors_ = found.ngram_vectors * scale
-        model.alpha_, model.score_ = found.solution.alpha, found.solution.score
-        if model.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
+        state = self._taken(corpus, found.words, vectors).with_arrays({"ngram_vectors_": found.ngram_vectors * scale})
+        state = replace(state, alpha_=found.solution.alpha, score_=found.solution.score)
+        if state.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(
                 "What stands around a sentence has nothing to do with it, so nothing is learned. Is the text in "
                 "reading order? Pass its documents as groups, or classes as y."
             )
-        return self._commit_from(model)
+        return self._publish(state)
 
 
 def _in_order(rows: np.ndarray, document: np.ndarray, window: int) -> NDArray[np.float32]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
-from typing import Any, Self
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +13,31 @@ from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
+from .._base.batches import encode_batch, encoded_batches, encoded_corpus
 from .._base.coverage import CoverageCounter, check_kept
+from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context, sparse_rows
-from .._base.sharing import on_snapshot, transforming
-from .._base.state import Shaped
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising
 from .._training.learned_arrays import FOR_INFERENCE
+from .._training.state import FittedState, Shaped
 from .._validation.limits import integers
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
 # the iterative one adds arbitrary vectors, which the seed does not fix.
 _EXACT_SIZE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BagState(FittedState):
+    """What bags of words have learned."""
+
+    tfidf: TfidfTransformer | None = None
+    pca: PCA | IncrementalPCA | None = None
 
 
 class BOWPCA(TextEstimator):
@@ -125,9 +134,10 @@ class BOWPCA(TextEstimator):
     """
 
     n_features_out_: int
-    components_: NDArray[np.float32]
-    mean_: NDArray[np.float32]
-    explained_variance_ratio_: NDArray[np.float64]
+    _state = BagState()
+    components_ = Fitted[NDArray[np.float32]]()
+    mean_ = Fitted[NDArray[np.float32]]()
+    explained_variance_ratio_ = Fitted[NDArray[np.float64]]()
 
     _parameter_constraints: dict[str, Any] = {
         "n_components": [integers(1), None],
@@ -222,23 +232,24 @@ class BOWPCA(TextEstimator):
             If the fraction of known words of `X` is far lower than in the text of the first call.
         """
         corpus = self._corpus_to_learn_from(X, groups)
-        if not hasattr(self, "vocabulary_"):
+        if not self.__sklearn_is_fitted__():
             return self._learn(corpus, IncrementalPCA(self.n_components))
-        check_kept(self, corpus)
+        state: BagState = self._state
+        check_kept(self, state, corpus)
         if self.n_components is not None:
-            if not isinstance(self._pca, IncrementalPCA):
+            if not isinstance(state.pca, IncrementalPCA):
                 raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            if not hasattr(self._pca, "components_"):
+            if not hasattr(state.pca, "components_"):
                 raise ValueError(FOR_INFERENCE)
-            pca = deepcopy(self._pca)  # another thread may be in transform
+            pca = deepcopy(state.pca)  # another thread may be in transform
             with np.errstate(invalid="ignore"):
-                pca.partial_fit(self._weighted_counts(self._encoded_corpus(corpus)).toarray())
-            self._commit(_fitted_attributes(pca))
+                pca.partial_fit(_weighted_counts(state, encoded_corpus(self, state, corpus)).toarray())
+            self._publish(_with_components(state, pca))
         return self
 
     def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
-        fitted = self._learn_vocabulary(corpus)
-        n_words = len(fitted["vocabulary_"])
+        state: Any = self._learn_vocabulary(corpus, type(self)._state)
+        n_words = len(state.vocabulary_)
         limit = min(corpus.n_sentences, n_words)
         if self.n_components is not None and self.n_components >= limit:
             raise ValueError(
@@ -246,13 +257,12 @@ class BOWPCA(TextEstimator):
                 f"({corpus.n_sentences}) and the number of words ({n_words}). Use fewer, or n_components=None for the "
                 "plain bag of words."
             )
-        model = copy(self)  # the estimator itself changes only if all succeeds
-        model.__dict__.update(fitted, n_features_out_=n_words, _tfidf=None, _pca=None)
-        sentences = model._encoded_corpus(corpus)
+        state = replace(state, n_features_out_=n_words)
+        sentences = encoded_corpus(self, state, corpus)
         if self.weighting == "idf":
-            model._tfidf = TfidfTransformer().fit(model._counts(sentences))
+            state = replace(state, tfidf=TfidfTransformer().fit(_counts(state, sentences)))
         if self.n_components is not None:
-            table = model._weighted_counts(sentences)
+            table = _weighted_counts(state, sentences)
             are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
             if are_equal:
                 table = table[: self.n_components + 1]  # enough rows for PCA(n_components)
@@ -263,34 +273,17 @@ class BOWPCA(TextEstimator):
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)
-            model.__dict__.update(_fitted_attributes(pca))
-        self._commit(model.__dict__)
-        return self
+            state = _with_components(state, pca)
+        return self._publish(state)
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        if self._pca is None:
-            return {}
-        return {"components_": (self.components_, (self.n_features_out_, n_words)), "mean_": (self.mean_, (n_words,))}
+    def _shapes_of_state(self, state: Any) -> Shaped:
+        n_words = len(state.vocabulary_)
+        return {} if state.pca is None else {"components_": (state.n_features_out_, n_words), "mean_": (n_words,)}
 
-    def _counts(self, sentences: EncodedSentences) -> csr_array:
-        columns = sentences.rows[sentences.ids]
-        known = columns >= 0
-        ptr = offsets(known)[sentences.ptr]
-        shape = (len(ptr) - 1, len(self.vocabulary_))
-        # Many estimators of scikit-learn refuse 64-bit indices.
-        dtype = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
-        indices, indptr = columns[known].astype(dtype), ptr.astype(dtype)
-        counts = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=shape)
-        counts.sum_duplicates()
-        return counts
+    if TYPE_CHECKING:
 
-    def _weighted_counts(self, sentences: EncodedSentences) -> csr_array:
-        counts = self._counts(sentences)
-        if self._tfidf is None or counts.shape[0] == 0:
-            return counts
-        return csr_array(self._tfidf.transform(counts))
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any: ...
 
-    @transforming
     def transform(self, X: Any) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 
@@ -311,23 +304,25 @@ class BOWPCA(TextEstimator):
             If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
             have no known word. Not for fewer than 5 sentences or 30 words.
         """
-        check_is_fitted(self)
-        tables, tally = [], CoverageCounter()
+        return self._embed(self._fitted_state(), X, "X")
+
+    def _embed(self, state: Any, X: Any, name: str) -> Any:
+        tables, counter = [], CoverageCounter()
         with advising(X):
-            for batch in self._batches(X, "X"):
-                sentences = self._encode_batch(*batch)
-                tally.add(sentences)
-                tables.append(self._weighted_counts(sentences))
-        tally.warn(self)
-        table = vstack(tables, format="csr") if tables else csr_array((0, len(self.vocabulary_)), dtype=np.float32)
-        if self._pca is None:
+            for batch in encoded_batches(self, state, X, name):
+                sentences = encode_batch(state, *batch)
+                counter.add(sentences)
+                tables.append(_weighted_counts(state, sentences))
+        counter.warn(self, state)
+        table = vstack(tables, format="csr") if tables else csr_array((0, len(state.vocabulary_)), dtype=np.float32)
+        if state.pca is None:
             return sparse_rows(table)
+        components, mean = state.arrays["components_"], state.arrays["mean_"]
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
-        rows = np.asarray(table @ self.components_.T.copy()) - (self.components_ * self.mean_).sum(axis=1)
+        rows = np.asarray(table @ components.T.copy()) - (components * mean).sum(axis=1)
         rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence
         return rows
 
-    @on_snapshot
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
@@ -341,10 +336,30 @@ class BOWPCA(TextEstimator):
         names : ndarray of str
             One name a column.
         """
-        check_is_fitted(self)
-        if self._pca is None:
-            return np.array(list(self.vocabulary_), dtype=object)
+        state: Any = self._fitted_state()
+        if state.pca is None:
+            return np.array(list(state.vocabulary_), dtype=object)
         return super().get_feature_names_out(input_features)
+
+
+def _counts(state: BagState, sentences: EncodedSentences) -> csr_array:
+    columns = sentences.rows[sentences.ids]
+    known = columns >= 0
+    ptr = offsets(known)[sentences.ptr]
+    shape = (len(ptr) - 1, len(state.vocabulary_))
+    # Many estimators of scikit-learn refuse 64-bit indices.
+    dtype = np.int32 if max(ptr[-1], shape[1]) <= np.iinfo(np.int32).max else np.int64
+    indices, indptr = columns[known].astype(dtype), ptr.astype(dtype)
+    counts = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=shape)
+    counts.sum_duplicates()
+    return counts
+
+
+def _weighted_counts(state: BagState, sentences: EncodedSentences) -> csr_array:
+    counts = _counts(state, sentences)
+    if state.tfidf is None or counts.shape[0] == 0:
+        return counts
+    return csr_array(state.tfidf.transform(counts))
 
 
 def _rows_are_equal(table: csr_array) -> bool:
@@ -355,13 +370,12 @@ def _rows_are_equal(table: csr_array) -> bool:
     return all((rows == rows[0]).all() for rows in arrays)
 
 
-def _fitted_attributes(pca: Any) -> dict[str, Any]:
+def _with_components(state: BagState, pca: Any) -> BagState:
     components = np.ascontiguousarray(pca.components_, np.float32)
-    return {
-        "_pca": pca,
+    arrays = {
         "components_": components,
         "mean_": np.asarray(pca.mean_, np.float32),
-        "n_features_out_": len(components),
         # Equal rows have no variance: scikit-learn divides 0 by 0, and the ratio is set to 0.
         "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
     }
+    return replace(state.with_arrays(arrays), pca=pca, n_features_out_=len(components))

@@ -5,15 +5,14 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
-from .._base.sharded import ShardedVectorizer
 from .._objectives.cbos import CBOSObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin
 
 
-class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
+class CBOSVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
     A sentence is the sum of its words' vectors. The vectors are learned so that the mean of the neighbouring sentences
@@ -314,9 +313,9 @@ class CBOSVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        at_random = self._random_start(fitted, 0.5 / fitted["n_features_out_"])
-        return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        at_random = self._random_start(state, 0.5 / state.n_features_out_)
+        return self._arrays_from(state, self._start_of_words(state, at_random))
 
-    def _make_objective(self, fitted: dict[str, Any]) -> CBOSObjective:
-        return CBOSObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> CBOSObjective:
+        return CBOSObjective(self, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -9,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.fitted import Fitted
+from .._base.paired_sequences import PairedSequences
+from .._base.paired_words import PairedState
+from .._base.start import median_length
 from .._compiled.buffers import read_only
-from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import sum_rows
 from .._encoders.convolution import (
     Convolution,
@@ -25,13 +29,19 @@ from .._encoders.convolution import (
 )
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
+from .._training.state import ABSENT, FittedState, Shaped
 from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
-from .._word_vectors.paired_sequences import PairedSequences
-from .._word_vectors.start import median_length
 
 _WIDEST = 100
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSEState(PairedState):
+    """What the method has learned."""
+
+    windows: tuple[Any, ...] = ABSENT  # widths of the filters, whether they reach over both ends, whether there is tanh
 
 
 class CSEVectorizer(PairedSequences):
@@ -199,8 +209,9 @@ class CSEVectorizer(PairedSequences):
     (2, 48)
     """
 
-    filters_: NDArray[np.float32]
-    intercept_: NDArray[np.float32]
+    _state = CSEState()
+    filters_ = Fitted[NDArray[np.float32]]()
+    intercept_ = Fitted[NDArray[np.float32]]()
     _network = ("filters_", "intercept_")
 
     _parameter_constraints: dict[str, Any] = {
@@ -316,25 +327,26 @@ class CSEVectorizer(PairedSequences):
         if not len(widths) or not all(satisfies(width, integers(1, _WIDEST)) for width in widths):
             raise ValueError(f"filter_widths must be whole numbers from 1 to {_WIDEST}, got {brief(widths)}.")
 
-    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
+    def _start(self, *given: Any) -> FittedState:
         n_features = len(self.filter_widths) * int(self.n_filters)
-        return super()._start(corpus, *others) | {"n_features_out_": n_features, "_windows": self._windows_of_options}
+        state: Any = super()._start(*given)
+        return replace(state, n_features_out_=n_features, windows=self._windows_of_options)
 
     @property
     def _windows_of_options(self) -> tuple[Any, ...]:
         return tuple(map(int, self.filter_widths)), self.padding == "wide", self.activation == "tanh"
 
-    def _width_of_words(self, fitted: dict[str, Any]) -> int:
-        vectors = fitted.get("_directions", fitted.get("word_vectors_"))
-        return super()._width_of_words(fitted) if vectors is None else int(vectors.shape[1])
+    def _width_of_words(self, state: FittedState) -> int:
+        vectors = state.arrays.get("_directions", state.arrays.get("word_vectors_"))
+        return super()._width_of_words(state) if vectors is None else int(vectors.shape[1])
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        words = super()._learned_arrays(fitted)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        words = super()._learned_arrays(state)
         widths, n_filters, n_components = tuple(map(int, self.filter_widths)), int(self.n_filters), words[0].shape[1]
         shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
-        init = fitted.get("_init")
+        init = state.start
         given = None if init is None else init.network
-        filters: Start = self._pass_words_through(fitted)
+        filters: Start = self._pass_words_through(state)
         intercept: Start = start_zeros
         if (
             isinstance(given, LearnedFilters)
@@ -349,30 +361,32 @@ class CSEVectorizer(PairedSequences):
         ]
         return words + self._arrays_of_network(network)
 
-    def _pass_words_through(self, fitted: dict[str, Any]) -> Start:
+    def _pass_words_through(self, state: FittedState) -> Start:
         """A start of the filters, whatever the index of their array."""
-        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
-        return lambda array, _: start_filters(array, tuple(map(int, self.filter_widths)), length, fitted["_seed"])
+        length = median_length(state.start.vectors) if state.start is not None else 1.0
+        return lambda array, _: start_filters(array, tuple(map(int, self.filter_widths)), length, state.seed)
 
-    @property
-    def _learned_network(self) -> LearnedFilters:
+    def _learned_network(self, state: CSEState) -> LearnedFilters:
         """What another model starts from beside the words."""
-        return LearnedFilters(self.filters_, self.intercept_, self._windows)
+        return LearnedFilters(state.arrays["filters_"], state.arrays["intercept_"], state.windows)
 
-    def _make_encoder(self, fitted: dict[str, Any]) -> Filters:
-        words, shape = self._encoder_of_words(fitted), Shape.of(self._windows_of_options)
+    def _make_encoder(self, state: FittedState) -> Filters:
+        words, shape = self._encoder_of_words(state), Shape.of(self._windows_of_options)
         encoder = LinearFilters if shape.is_bag else Convolution
-        return encoder(words, fitted, shape, self.filter_alpha, self.word_dropout)
+        return encoder(words, state.arrays, shape, self.filter_alpha, self.word_dropout)
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
-        shapes = shapes_of_filters(self._windows[0], n_words, self.word_vectors_.shape[-1], self.n_features_out_)
-        return {name: (getattr(self, name), shape) for name, shape in shapes.items()}
+    def _shapes_of_state(self, state: CSEState) -> Shaped:  # type: ignore[override]
+        n_columns = state.arrays["word_vectors_"].shape[-1]
+        return shapes_of_filters(state.windows[0], len(state.vocabulary_), n_columns, state.n_features_out_)
 
-    def _embed_words(self, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
-        words, ptr, shape = sentences.words, sentences.ptr, Shape.of(self._windows)
+    def _embed_words(  # type: ignore[override]
+        self, state: CSEState, sentences: IndexedSentences, vectors: np.ndarray
+    ) -> np.ndarray:
+        words, ptr, shape = sentences.words, sentences.ptr, Shape.of(state.windows)
+        filters, intercept = state.arrays["filters_"], state.arrays["intercept_"]
         if not shape.is_bag:
-            return np.asarray(embed_windows(sentences, vectors, self.filters_, self.intercept_, shape))
+            return np.asarray(embed_windows(sentences, vectors, filters, intercept, shape))
         sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         vectors = read_only(vectors)
         sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], False, sums)
-        return np.asarray(embed_bags(sums, ptr, self.filters_, self.intercept_, shape))
+        return np.asarray(embed_bags(sums, ptr, filters, intercept, shape))

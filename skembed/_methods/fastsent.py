@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
@@ -23,7 +24,7 @@ PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {*
 # end of the settings
 
 
-class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
+class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
     A sentence is the sum of the source vectors of its words. They are learned so that this sum predicts the target
@@ -209,7 +210,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
     }
     _needs_order = True
     _pace = MergeSchedule(128, most_tokens=250_000)
-    target_vectors_: NDArray[np.float32]
+    target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
 
     def __init__(
@@ -283,13 +284,13 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
-        start = self._start_of_words(fitted, start_uniform(0.5 / shape[1]))
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        shape = len(state.word_counts_), self._width_of_words(state)
+        start = self._start_of_words(state, start_uniform(0.5 / shape[1]))
         return [
             LearnedArray("word_vectors_", shape, start, is_source=True),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> FastSentObjective:
-        return FastSentObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> FastSentObjective:
+        return FastSentObjective(self, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -9,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SimilarityMixin
+from .._base.fitted import Fitted
 from .._base.sharded import ShardedVectorizer
-from .._base.state import Shaped
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -20,6 +20,7 @@ from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
+from .._training.state import FittedState, Shaped
 from .._validation.limits import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -33,7 +34,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
-class ParagraphVectorizer(SimilarityMixin, ShardedVectorizer):
+class ParagraphVectorizer(ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
     A sentence has a vector of its own. In PV-DBOW ("dbow") it predicts the words of the sentence, in PV-DM ("dm") it
@@ -203,12 +204,12 @@ class ParagraphVectorizer(SimilarityMixin, ShardedVectorizer):
         "store_training_vectors": ["boolean"],
     }
     _paper_settings = PAPER_SETTINGS
-    word_weights_: NDArray[np.float32]
+    word_weights_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(6_000_000, least=10, most=50)
     _pace = MergeSchedule(64, most_tokens=125_000, least_of_shard=250_000)
-    word_vectors_: NDArray[np.float32]
-    target_vectors_: NDArray[np.float32]
-    training_vectors_: NDArray[np.float32] | None
+    word_vectors_ = Fitted[NDArray[np.float32]]()
+    target_vectors_ = Fitted[NDArray[np.float32]]()
+    training_vectors_ = Fitted[NDArray[np.float32] | None](or_none=True)
 
     def __init__(
         self,
@@ -274,23 +275,14 @@ class ParagraphVectorizer(SimilarityMixin, ShardedVectorizer):
         self.verbose = verbose
 
     def _text_statistics(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        counts = fitted["word_counts_"]
-        n_tokens = corpus.n_tokens + (earlier["_n_tokens"] if earlier else 0)
-        weights = keep_probability(counts, n_tokens, self.subsample)
-        return super()._text_statistics(corpus, fitted, earlier) | {
-            "word_weights_": weights,
-            "_noise": noise_sample(counts),
-        }
+        self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
+    ) -> FittedState:
+        n_tokens = corpus.n_tokens + (earlier.n_tokens if earlier else 0)
+        weights = keep_probability(state.word_counts_, n_tokens, self.subsample)
+        return replace(state.with_arrays({"_noise": noise_sample(state.word_counts_)}), word_weights_=weights)
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        fitted = super()._keep_vocabulary(corpus, annotations)
-        self._check_state()  # sentences start where `transform` puts them
-        return fitted
-
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words, n_components = len(fitted["word_counts_"]), int(self.n_components)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        n_words, n_components = len(state.word_counts_), int(self.n_components)
         is_bag, is_joined = self.algorithm == "dbow", self.combine == "concatenate"
         n_inputs = 1 + 2 * int(self.window) if is_joined and not is_bag else 1
         options = _OPTIONS if is_bag else (*_OPTIONS, "combine", "window")
@@ -299,41 +291,36 @@ class ParagraphVectorizer(SimilarityMixin, ShardedVectorizer):
         words = LearnedArray("word_vectors_", (n_words, n_components), start, options=options, is_source=True)
         return [target] if is_bag else [words, target]
 
-    def _arrays_of_text(self, fitted: dict[str, Any], text: EncodedText) -> list[LearnedArray]:
+    def _arrays_of_text(self, state: FittedState, text: EncodedText) -> list[LearnedArray]:
         """The vectors of the sentences: at random in a new model, otherwise as `transform` would find them."""
 
         def fill(array: np.ndarray, seed: int) -> None:
-            if fitted["n_iter_"] > 0:
-                ParagraphEncoder(fitted, fitted["_layout"]).write_vectors_of(text, array)
+            if state.n_iter_ > 0:
+                ParagraphEncoder(state, state.layout).write_vectors_of(text, array)
             else:
                 start_uniform(0.5 / len(array[0]))(array, seed)
                 clear_unknown(text, array)  # which no step will change
 
         return [LearnedArray("training_vectors_", (len(text.document), int(self.n_components)), fill)]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> ParagraphObjective:
+    def _make_objective(self, state: FittedState) -> ParagraphObjective:
         def losses_of(text: EncodedText, sentences: np.ndarray) -> np.ndarray:
-            return ParagraphEncoder(fitted, fitted["_layout"]).losses_of(text, sentences)
+            return ParagraphEncoder(state, state.layout).losses_of(text, sentences)
 
-        return ParagraphObjective(self, fitted, losses_of)
+        return ParagraphObjective(self, state, losses_of)
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        fitted = super()._finish_fit(fitted, corpus)
-        of_sentences = fitted["training_vectors_"] if self.store_training_vectors else None
-        del fitted["_training_vectors_accumulator"]
-        return fitted | {"training_vectors_": of_sentences}
+    def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
+        of_fit = {"_training_vectors_accumulator"} | (set() if self.store_training_vectors else {"training_vectors_"})
+        return replace(state, arrays={name: array for name, array in state.arrays.items() if name not in of_fit})
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        layout, n_components = self._layout, int(self.n_features_out_)
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        layout, n_words, n_components = state.layout, len(state.vocabulary_), int(state.n_features_out_)
         is_bag = layout["algorithm"] == "dbow"
         n_inputs = 1 if is_bag or layout["combine"] != "concatenate" else 1 + 2 * int(layout["window"])
-        shapes: dict[str, Shaped] = {
-            "word_weights_": (self.word_weights_, (n_words,)),
-            "target_vectors_": (self.target_vectors_, (n_words, n_inputs * n_components)),
-        }
-        return shapes if is_bag else shapes | {"word_vectors_": (self.word_vectors_, (n_words, n_components))}
+        shapes = {"word_weights_": (n_words,), "target_vectors_": (n_words, n_inputs * n_components)}
+        return shapes if is_bag else shapes | {"word_vectors_": (n_words, n_components)}
 
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+    def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         if out is None:
-            out = np.empty((len(sentences.ptr) - 1, self.n_features_out_), np.float32)
-        return ParagraphEncoder(vars(self), self._layout).vectors(sentences.rows[sentences.ids], sentences.ptr, out)
+            out = np.empty((len(sentences.ptr) - 1, state.n_features_out_), np.float32)
+        return ParagraphEncoder(state, state.layout).vectors(sentences.rows[sentences.ids], sentences.ptr, out)

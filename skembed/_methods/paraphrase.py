@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._base.paired_words import PairedWords
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import first_of_each
 from .._encoders.word_sums import WordSums
 from .._training.encoded_text import EncodedText
-from .._word_vectors.paired_words import PairedWords
+from .._training.state import FittedState
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
@@ -267,19 +269,19 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_encoder(self, fitted: dict[str, Any]) -> WordSums:
-        return self._encoder_of_words(fitted, self.word_dropout)
+    def _make_encoder(self, state: FittedState) -> WordSums:
+        return self._encoder_of_words(state, self.word_dropout)
 
     def _encode_text(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], annotations: tuple[np.ndarray, ...] = ()
+        self, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
     ) -> EncodedText:
-        text = super()._encode_text(corpus, fitted, annotations)
+        text = super()._encode_text(corpus, state, annotations)
         if not self.binary:
             return text
         tokens, sent_ptr = first_of_each(text.tokens, text.sent_ptr)
         return text._replace(tokens=tokens, sent_ptr=sent_ptr)
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        fitted = super()._finish_fit(fitted | self._learned_words(fitted), corpus)
-        length = fitted["_length_of_new_words"]
-        return fitted if length is None else fitted | {"_unknown_length": np.float32(length)}
+    def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
+        learned = self._with_learned_words(state)
+        length, found = learned.length_of_new_words, super()._finish_fit(learned, corpus)
+        return found if length is None else replace(found, unknown_length=np.float32(length))

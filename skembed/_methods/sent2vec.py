@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.ngrams import NgramVectorizer
+from .._base.fitted import Fitted
+from .._base.pooled import PooledVectorizer, ngram_vectors_of
 from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
@@ -40,7 +41,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, InitMixin):
+class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 
     A sentence is the mean of the source vectors of its words and of its word n-grams, if any. They are learned so
@@ -224,7 +225,8 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, InitMixin):
         "min_target_count": [integers(1, INT64_MAX)],
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
-    target_vectors_: NDArray[np.float32]
+    ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)
+    target_vectors_ = Fitted[NDArray[np.float32]]()
     _words_of_sentence = 32
     _paper_settings = PAPER_SETTINGS
     _pace = MergeSchedule(least_of_shard=250_000)
@@ -306,11 +308,11 @@ class Sent2VecVectorizer(ShardedVectorizer, NgramVectorizer, InitMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words, n_components = len(fitted["word_counts_"]), self._width_of_words(fitted)
-        start = self._start_of_words(fitted, start_uniform(1.0 / n_components, n_words))
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        n_words, n_components = len(state.word_counts_), self._width_of_words(state)
+        start = self._start_of_words(state, start_uniform(1.0 / n_components, n_words))
         target = LearnedArray("target_vectors_", (n_words, n_components), kept=False)
-        return [self._source_array(fitted, start), target]
+        return [self._source_array(state, start), target]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Sent2VecObjective:
-        return Sent2VecObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> Sent2VecObjective:
+        return Sent2VecObjective(self, state)

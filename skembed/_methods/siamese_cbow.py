@@ -6,14 +6,13 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
-from .._base.sharded import ShardedVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._training.learned_arrays import LearnedArray
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin
 
 
-class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
+class SiameseCBOWVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
     A sentence is the mean of its words' vectors. The vectors are learned so that its cosine with the sentence before
@@ -296,10 +295,10 @@ class SiameseCBOWVectorizer(ShardedVectorizer, ContextVectorizer, InitMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         # With the standard deviation of the paper's normal numbers.
-        at_random = self._random_start(fitted, 0.01 * 3**0.5)
-        return self._arrays_from(fitted, self._start_of_words(fitted, at_random))
+        at_random = self._random_start(state, 0.01 * 3**0.5)
+        return self._arrays_from(state, self._start_of_words(state, at_random))
 
-    def _make_objective(self, fitted: dict[str, Any]) -> SiameseCBOWObjective:
-        return SiameseCBOWObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> SiameseCBOWObjective:
+        return SiameseCBOWObjective(self, state)

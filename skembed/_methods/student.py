@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
+from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context
-from .._base.sharing import locked
+from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._training.ridge import slices_of
+from .._training.state import Shaped
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
-from .._word_vectors.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 
 
 class StudentVectorizer(SpelledWords):
@@ -123,10 +124,10 @@ class StudentVectorizer(SpelledWords):
     True
     """
 
-    target_mean_: NDArray[np.float32]
-    components_: NDArray[np.float32]
-    alpha_: float
-    score_: float
+    target_mean_ = Fitted[NDArray[np.float32]]()
+    components_ = Fitted[NDArray[np.float32]]()
+    alpha_ = Fitted[float]()
+    score_ = Fitted[float]()
 
     _learns_from = "targets"
     _parameter_constraints: dict[str, Any] = {"n_components": [integers(1), StrOptions({"auto"})]}
@@ -206,7 +207,6 @@ class StudentVectorizer(SpelledWords):
         self._learn(self._corpus_to_learn_from(X, groups), y)
         return self
 
-    @locked
     @fit_context
     def fit_left_out(self, X: Any, y: Any, *, groups: Any = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
@@ -253,16 +253,17 @@ class StudentVectorizer(SpelledWords):
         ValueError
             If the vectors have another length than in `fit`.
         """
-        self._check_is_fitted()
+        state = self._fitted_state()
+        mean, components = state.arrays["target_mean_"], state.arrays["components_"]
         targets = checked_targets(Y, None, type(self).__name__, "", "Y")
-        if targets.shape[1] != len(self.target_mean_):
+        if targets.shape[1] != len(mean):
             raise ValueError(
                 f"Y has vectors of length {targets.shape[1]}, but {type(self).__name__} has learned from vectors of "
-                f"length {len(self.target_mean_)}. Use the same teacher."
+                f"length {len(mean)}. Use the same teacher."
             )
         if not len(targets):
-            return np.zeros((0, len(self.components_)), np.float32)
-        return unit((unit(targets) - self.target_mean_) @ self.components_.T)
+            return np.zeros((0, len(components)), np.float32)
+        return unit((unit(targets) - mean) @ components.T)
 
     def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
         name = "X" if self.corpus is None else "corpus"
@@ -275,35 +276,32 @@ class StudentVectorizer(SpelledWords):
 
     def _learn(self, corpus: SentenceCorpus, y: Any, *, leave_out: bool = False) -> NDArray[np.float32] | None:
         """Set the fitted attributes; return the rows of the sentences as if each had been left out, if wanted."""
-        model = copy(self)  # the estimator itself changes only if all succeeds
         random_state = check_random_state(self.random_state)
-        learned = model._learn_vocabulary(corpus)["vocabulary_"]  # an error where there is no sentence
-        (targets,) = model._sentence_targets(corpus, y)
+        learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence
+        (targets,) = self._sentence_targets(corpus, y)
         targets = unit(targets)
         mean = targets.mean(axis=0, dtype=np.float64).astype(np.float32)
         targets -= mean
         components = _directions(targets, self.n_components)
         sentences, features = features_of(corpus, learned, *with_given(corpus, self.word_vectors))
-        found = model._regress(sentences, features, targets @ components.T, random_state, leave_out=leave_out)
-        model._take(corpus, found.words, found.vectors)
-        model.ngram_vectors_ = found.ngram_vectors
-        model.target_mean_, model.components_ = mean, components
-        _, left_out, model.alpha_, model.score_ = found.solution
-        if model.score_ <= 0 and (len(corpus) >= LEAST_FOR_WARNING or not found.vectors.any()):
+        found = self._regress(sentences, features, targets @ components.T, random_state, leave_out=leave_out)
+        _, left_out, alpha, score = found.solution
+        arrays = {"ngram_vectors_": found.ngram_vectors, "target_mean_": mean, "components_": components}
+        state = replace(self._taken(corpus, found.words, found.vectors).with_arrays(arrays), alpha_=alpha, score_=score)
+        if score <= 0 and (len(corpus) >= LEAST_FOR_WARNING or not found.vectors.any()):
             warn_at_user(
                 f"{type(self).__name__} has learned nothing: for a sentence that is left out, the mean of the vectors "
                 "is as good a prediction. Are the rows of y in the order of the sentences? Else pass more sentences."
             )
-        self._commit_from(model)
+        self._publish(state)
         if left_out is None:
             return None
         left_out[np.diff(sentences.indptr) == 0] = 0  # without words
         return unit(left_out)
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
-        return super()._shapes_of_state(n_words) | {
-            "components_": (self.components_, (self.n_features_out_, len(self.target_mean_)))
-        }
+    def _shapes_of_state(self, state: Any) -> Shaped:
+        n_targets = len(state.arrays["target_mean_"])
+        return {**super()._shapes_of_state(state), "components_": (state.n_features_out_, n_targets)}
 
 
 def _directions(targets: np.ndarray, n_components: int | str) -> np.ndarray:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
+from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
-from .._base.sharing import on_snapshot
+from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
+from .._training.state import ABSENT, FittedState
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
-from .._word_vectors.start import InitMixin
 
 
-class TargetVectorizer(PooledVectorizer, InitMixin):
+@dataclass(frozen=True, eq=False, repr=False)
+class TargetState(FittedState):
+    """What the method has learned."""
+
+    n_targets: int = ABSENT  # length of the vectors that it learns from
+
+
+class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
     A sentence is the mean of its words' vectors. They are learned so that a linear map takes the sentence to the
@@ -177,7 +185,8 @@ class TargetVectorizer(PooledVectorizer, InitMixin):
     'cat'
     """
 
-    coef_: NDArray[np.float32]
+    _state = TargetState()
+    coef_ = Fitted[NDArray[np.float32]]()
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
     _parameter_constraints: dict[str, Any] = {
@@ -345,7 +354,6 @@ class TargetVectorizer(PooledVectorizer, InitMixin):
         """
         return super().partial_fit(X, y, groups=groups, new_words=new_words)
 
-    @on_snapshot
     def predict(self, X: Any) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.
 
@@ -359,8 +367,8 @@ class TargetVectorizer(PooledVectorizer, InitMixin):
         y : ndarray of shape (n_sentences, n_targets), dtype float32
             Rows of length one; zeros for a sentence that has no vector. Compare them with targets by their cosine.
         """
-        check_is_fitted(self)
-        return directions_of(mapped(self._embed(X, "X"), self.coef_))[0]
+        state = self._fitted_state()
+        return directions_of(mapped(self._embed(state, X, "X"), state.arrays["coef_"]))[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -375,25 +383,27 @@ class TargetVectorizer(PooledVectorizer, InitMixin):
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 
-    def _settings(self, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None) -> dict[str, Any]:
-        return {"_n_targets": annotations[0].shape[1]}
+    def _settings(  # type: ignore[override]
+        self, state: TargetState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
+    ) -> FittedState:
+        return replace(state, n_targets=annotations[0].shape[1])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> dict[str, Any]:
-        fitted = super()._keep_vocabulary(corpus, annotations)
-        before, now = fitted["_n_targets"], annotations[0].shape[1]
-        if now != before:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+        state, now = super()._keep_vocabulary(corpus, annotations), annotations[0].shape[1]
+        assert isinstance(state, TargetState)
+        if now != state.n_targets:
             raise ValueError(
-                f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length {before}. "
-                "Fit a new estimator, or set warm_start=False and call fit."
+                f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length "
+                f"{state.n_targets}. Fit a new estimator, or set warm_start=False and call fit."
             )
-        return fitted
+        return state
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        width, options = fitted["n_features_out_"], ("n_components", "solver")
-        words = len(fitted["word_counts_"]), width
-        start = self._start_of_words(fitted, start_uniform(np.sqrt(3 / width)))  # lengths of about one
-        coef = LearnedArray("coef_", (fitted["_n_targets"], width), start_uniform(width**-0.5), "dense", options)
+    def _learned_arrays(self, state: TargetState) -> list[LearnedArray]:  # type: ignore[override]
+        width, options = state.n_features_out_, ("n_components", "solver")
+        words = len(state.word_counts_), width
+        start = self._start_of_words(state, start_uniform(np.sqrt(3 / width)))  # lengths of about one
+        coef = LearnedArray("coef_", (state.n_targets, width), start_uniform(width**-0.5), "dense", options)
         return [LearnedArray("word_vectors_", words, start, options=options, is_source=True), coef]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> TargetObjective:
-        return TargetObjective(fitted, Options(self._losses, self.temperature, self.margin))
+    def _make_objective(self, state: FittedState) -> TargetObjective:
+        return TargetObjective(state.arrays, Options(self._losses, self.temperature, self.margin))

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.sharded import ShardedVectorizer
 from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.state import FittedState
 from .._validation.limits import integers
-from .._word_vectors.start import InitMixin
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
@@ -27,7 +28,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
+class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them.
 
     Learns by skip-gram or continuous bag of words (CBOW) with negative sampling [1]_. Windows never cross the ends of
@@ -182,7 +183,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
     _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
-    target_vectors_: NDArray[np.float32]
+    target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
 
     def __init__(
@@ -254,13 +255,13 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer, InitMixin):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
-        start = self._start_of_words(fitted, start_uniform(0.5 / shape[1]))
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        shape = len(state.word_counts_), self._width_of_words(state)
+        start = self._start_of_words(state, start_uniform(0.5 / shape[1]))
         return [
             LearnedArray("word_vectors_", shape, start, is_source=True),
             LearnedArray("target_vectors_", shape, kept=False),
         ]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Word2VecObjective:
-        return Word2VecObjective(self, fitted)
+    def _make_objective(self, state: FittedState) -> Word2VecObjective:
+        return Word2VecObjective(self, state)

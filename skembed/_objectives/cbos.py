@@ -36,6 +36,7 @@ from .._training.sentence_blocks import (
     sum_sentences,
     target_compared_with,
 )
+from .._training.state import FittedState
 from .._training.updates import Rows, Update
 
 
@@ -145,11 +146,11 @@ def train_cbos(text, rows, bag, scratch, plan, update, team):
 class CBOSObjective:
     """What `CBOSVectorizer` brings to the training loop."""
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        self.matrices = [source_matrix(vectorizer, fitted)]
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        self.matrices = [source_matrix(vectorizer, state)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag.of(vectorizer, fitted)
+        self.bag = Bag.of(vectorizer, state)
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length

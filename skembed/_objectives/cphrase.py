@@ -37,6 +37,7 @@ from .._training.encoded_text import (
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.state import FittedState
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
@@ -270,13 +271,13 @@ class CPhraseObjective:
 
     blocks = WordBlocks()
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any], brackets: tuple[int, int] | None) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
+    def __init__(self, vectorizer: Any, state: FittedState, brackets: tuple[int, int] | None) -> None:
+        counts = state.word_counts_.astype(np.float64)
         n_brackets = 0.0
         if brackets is not None:
             n_brackets = counts[list(brackets)].sum()
             counts[list(brackets)] = 0
-        keep = keep_probability(counts, fitted["_n_tokens"] - n_brackets, vectorizer.subsample)
+        keep = keep_probability(counts, int(state.n_tokens - n_brackets), vectorizer.subsample)
         drawn, kept = noise_weights(counts), keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative
         self.options = CPhraseOptions(
@@ -289,8 +290,8 @@ class CPhraseObjective:
             closing=-1 if brackets is None else brackets[1],
         )
         self.matrices = [
-            Matrix.of(fitted, "word_vectors_", lambda: kept),
-            Matrix.of(fitted, "target_vectors_", lambda: targets),
+            Matrix.of(state.arrays, "word_vectors_", lambda: kept),
+            Matrix.of(state.arrays, "target_vectors_", lambda: targets),
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Constituents:

@@ -36,6 +36,7 @@ from .._training.encoded_text import (
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Bag, Losses, end_block, list_entries, make_losses
+from .._training.state import FittedState
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
@@ -188,9 +189,9 @@ def train_fastsent(text, rows, options, scratch, plan, update, team):
 class FastSentObjective:
     """What `FastSentVectorizer` brings to the training loop."""
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        counts = state.word_counts_.astype(np.float64)
+        keep = keep_probability(counts, state.n_tokens, vectorizer.subsample)
         drawn = np.sqrt(counts)
         drawn /= max(drawn.sum(), 1e-300)
         n_around = 2 * int(vectorizer.window) + vectorizer.autoencode
@@ -204,8 +205,8 @@ class FastSentObjective:
         )
         self.blocks = WordBlocks(border=int(vectorizer.window))
         self.matrices = [
-            Matrix.of(fitted, "word_vectors_", lambda: counts, fitted.get("_n_frozen", 0)),
-            Matrix.of(fitted, "target_vectors_", lambda: targets),
+            Matrix.of(state.arrays, "word_vectors_", lambda: counts, state.n_frozen),
+            Matrix.of(state.arrays, "target_vectors_", lambda: targets),
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> AroundWords:

@@ -54,6 +54,7 @@ from .._training.encoded_text import (
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.state import FittedState
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner, take_step
 
@@ -308,14 +309,14 @@ class ParagraphObjective:
 
     blocks = WordBlocks()
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any], losses_of: Callable[..., np.ndarray]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+    def __init__(self, vectorizer: Any, state: FittedState, losses_of: Callable[..., np.ndarray]) -> None:
+        counts = state.word_counts_.astype(np.float64)
+        keep = keep_probability(counts, state.n_tokens, vectorizer.subsample)
         is_bag = vectorizer.algorithm == "dbow"
         times = _NOISE_OF_NEGATIVE if is_bag else 1
         n_noise, drawn = times * int(vectorizer.negative), noise_weights(counts)
         targets = keep * counts + drawn * counts.sum() * n_noise / 15  # about 15 words a sentence
-        n_inputs = fitted["target_vectors_"].shape[1] // fitted["training_vectors_"].shape[1]
+        n_inputs = state.arrays["target_vectors_"].shape[1] // state.arrays["training_vectors_"].shape[1]
         self.options = ParagraphOptions(
             keep=keep,
             negatives=make_negatives(drawn, assign_rows(targets, 2)),
@@ -325,15 +326,15 @@ class ParagraphObjective:
             n_inputs=n_inputs,
             mean=vectorizer.combine == "mean",
         )
-        self.take_rows_of_text(fitted)
-        self.matrices = [Matrix.of(fitted, "target_vectors_", lambda: targets)]
+        self.take_rows_of_text(state.arrays)
+        self.matrices = [Matrix.of(state.arrays, "target_vectors_", lambda: targets)]
         if not is_bag:
-            self.matrices.append(Matrix.of(fitted, "word_vectors_", lambda: keep * counts))
+            self.matrices.append(Matrix.of(state.arrays, "word_vectors_", lambda: keep * counts))
         self.losses_of = losses_of
 
-    def take_rows_of_text(self, fitted: Mapping[str, Any]) -> None:
+    def take_rows_of_text(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Learn the vectors of these sentences from now on: those of another text, with the same words."""
-        self.sentences = fitted["training_vectors_"], fitted["_training_vectors_accumulator"]
+        self.sentences = arrays["training_vectors_"], arrays["_training_vectors_accumulator"]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Paragraphs:
         run_ptr, n_tokens = count_words_of_runs(text, plan)

@@ -47,6 +47,7 @@ from .._training.negatives import Negatives, draw_negative, half_of_words, make_
 from .._training.ngram_features import features_with, list_features, source_matrix
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.state import FittedState
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
@@ -324,14 +325,14 @@ class Sent2VecObjective:
 
     blocks = WordBlocks()
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        counts = state.word_counts_.astype(np.float64)
+        keep = keep_probability(counts, state.n_tokens, vectorizer.subsample)
         keep[counts < vectorizer.min_target_count] = 0.0
         drawn = np.sqrt(counts)
         drawn /= drawn.sum()
         targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
-        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(fitted["_source_vectors"]) - len(counts)
+        max_order, n_ngram_rows = int(vectorizer.ngram_range[1]), len(state.arrays["_source_vectors"]) - len(counts)
         self.options = Sent2VecOptions(
             keep=keep,
             negatives=make_negatives(drawn, assign_rows(targets, 2)),
@@ -342,7 +343,7 @@ class Sent2VecObjective:
             mean=vectorizer.pooling == "mean",
         )
         self.penalty = float(vectorizer.alpha)
-        self.matrices = [source_matrix(vectorizer, fitted), Matrix.of(fitted, "target_vectors_", lambda: targets)]
+        self.matrices = [source_matrix(vectorizer, state), Matrix.of(state.arrays, "target_vectors_", lambda: targets)]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> TargetWords:
         run_ptr, n_tokens = count_words_of_runs(text, plan)

@@ -35,6 +35,7 @@ from .._training.sentence_blocks import (
     sum_sentences,
     target_compared_with,
 )
+from .._training.state import FittedState
 from .._training.updates import Rows, Update
 
 
@@ -166,12 +167,12 @@ def train_siamese_cbow(text, rows, options, scratch, plan, update, team):
 class SiameseCBOWObjective:
     """What `SiameseCBOWVectorizer` brings to the training loop."""
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        self.matrices = [source_matrix(vectorizer, fitted)]
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        self.matrices = [source_matrix(vectorizer, state)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag.of(vectorizer, fitted)
-        self.inverse_temperature = np.float32(1.0 / vectorizer._option("temperature", fitted))
+        self.bag = Bag.of(vectorizer, state)
+        self.inverse_temperature = np.float32(1.0 / vectorizer._option("temperature", state))
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:
         n_targets = plan.runs_per_block * plan.run_length

@@ -14,8 +14,8 @@ In the last two, targets that equal that of sentence i are left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -99,11 +99,11 @@ class TargetObjective(DenseObjective):
     blocks = SentenceBlocks(border=0, largest=256, longest_run=1)
     chunk_length = 128
 
-    def __init__(self, fitted: dict[str, Any], options: Options) -> None:
-        self.fitted, self.options = fitted, options
+    def __init__(self, arrays: Mapping[str, np.ndarray], options: Options) -> None:
+        self.arrays, self.options = arrays, options
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
-        vectors, image = self.fitted["word_vectors_"], self.fitted["coef_"]
+        vectors, image = self.arrays["word_vectors_"], self.arrays["coef_"]
         bags = bags_of(chunk.text, chunk.sentences)
         n = len(bags.sentences)
         if not n:

@@ -36,6 +36,7 @@ from .._training.encoded_text import (
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.state import FittedState
 from .._training.trainer import Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
@@ -243,9 +244,9 @@ class Word2VecObjective:
 
     blocks = WordBlocks()
 
-    def __init__(self, vectorizer: Any, fitted: dict[str, Any]) -> None:
-        counts = fitted["word_counts_"].astype(np.float64)
-        keep = keep_probability(counts, fitted["_n_tokens"], vectorizer.subsample)
+    def __init__(self, vectorizer: Any, state: FittedState) -> None:
+        counts = state.word_counts_.astype(np.float64)
+        keep = keep_probability(counts, state.n_tokens, vectorizer.subsample)
         drawn, kept = noise_weights(counts), keep * counts
         targets = kept + drawn * kept.sum() * vectorizer.negative
         self.options = Word2VecOptions(
@@ -256,8 +257,8 @@ class Word2VecObjective:
             skipgram=vectorizer.algorithm == "skipgram",
         )
         self.matrices = [
-            Matrix.of(fitted, "word_vectors_", lambda: kept, fitted.get("_n_frozen", 0)),
-            Matrix.of(fitted, "target_vectors_", lambda: targets),
+            Matrix.of(state.arrays, "word_vectors_", lambda: kept, state.n_frozen),
+            Matrix.of(state.arrays, "target_vectors_", lambda: targets),
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Windows:

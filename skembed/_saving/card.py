@@ -16,12 +16,12 @@ _OF_THE_FIT = {"init", "corpus", "embedding", "word_vectors", "n_jobs", "verbose
 
 def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) -> str:
     """Return the text of the card of a fitted estimator."""
-    name, fitted = type(estimator).__name__, vars(estimator)
+    name = type(estimator).__name__
     n_features = f"{estimator.n_features_out_:,} dimensions a"
     if isinstance(estimator, TextEstimator):
         facts = [f"{n_features} sentence, {len(estimator.vocabulary_):,} words in the vocabulary."]
-        if "_n_tokens" in fitted:
-            facts.append(f"Fitted on a text of {fitted['_n_tokens']:,} words.")
+        if estimator._state.n_tokens is not None:
+            facts.append(f"Fitted on a text of {estimator._state.n_tokens:,} words.")
         facts.append(f"{100 * estimator.coverage_:.1f} % of the words of that text are in the vocabulary.")
     else:
         weights = ", ".join(f"{block} {weight:.3f}" for block, weight in estimator.block_weights_.items())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._base.layout import layout_of_options
 from .._base.trained import TrainedVectorizer
 from .._encoders.paragraph_vectors import checked_noise
 from .._training.learned_arrays import check_shapes
@@ -14,27 +15,25 @@ from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
 from .schema import SCHEMAS, Array, Schema
 
-_MAY_BE_NONE = {
-    *("_interpolated_vectors", "_start_vectors", "_length_of_new_words", "_tfidf", "_pca", "_moments", "word2vec_"),
-    "training_vectors_",
-}
 _ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
 
 
 def check_model(model: Any, *, inference_only: bool) -> None:
     """Check parameters, fitted attributes, and the size of each array; a ValueError says what is wrong."""
-    schema, fitted = SCHEMAS[type(model)], dict(vars(model))
+    schema, fitted = SCHEMAS[type(model)], model._state.values()
     model._check_parameters()
-    names = set(fitted) - set(model.get_params(deep=False)) - {"vocabulary_", "_tokenizer"}
+    params, own = model.get_params(deep=False), {"_state", "_spares"}
+    if others := sorted(set(vars(model)) - set(params) - own):
+        raise ValueError(f"{type(model).__name__} has no {brief(others[0])}.")
+    names = set(fitted) - {"vocabulary_", "_tokenizer"}
     known = schema.needed | schema.optional | ({} if inference_only else schema.training)
     if unknown := names - set(known):
         raise ValueError(f"{type(model).__name__} has no {brief(min(unknown))}.")
     if missing := set(schema.needed) - names:
         raise ValueError(f"{min(missing)} is missing.")
-    sizes = {"words": len(model.vocabulary_)}
+    sizes = {"words": len(model._state.vocabulary_)}
     for name in sorted(names):
-        if fitted[name] is not None or name not in _MAY_BE_NONE:
-            _check_value(name, fitted[name], known[name], sizes)
+        _check_value(name, fitted[name], known[name], sizes)
     _check_learner(model)
     if not all(type(count) is int and 0 < count < 2**62 for count in fitted.get("_waiting", {}).values()):
         raise ValueError("_waiting must hold how often each word has occurred.")
@@ -48,13 +47,13 @@ def check_model(model: Any, *, inference_only: bool) -> None:
         for size, n in _sizes_of_layout(model, fitted, inference_only=inference_only).items():
             if sizes.get(size) != n:
                 raise ValueError(f"the arrays have {sizes.get(size)} {size}, but the parameters of the fit give {n}.")
-    elif "_pca" in schema.needed and ("components_" in names and "mean_" in names) != (fitted.get("_pca") is not None):
+    elif "_pca" in schema.optional and ("components_" in names and "mean_" in names) != ("_pca" in names):
         raise ValueError("_pca, components_ and mean_ must be there together.")
 
 
 def _check_learner(model: Any) -> None:
     """The word2vec model that learned the vectors of this one, if there is one."""
-    learner = vars(model).get("word2vec_")
+    learner = getattr(model._state, "word2vec_", None)
     if learner is None:
         return
     check_model(learner, inference_only=False)
@@ -93,8 +92,9 @@ def _sizes_of_layout(model: TrainedVectorizer, fitted: dict[str, Any], *, infere
     as_fitted = copy(model)
     as_fitted.__dict__.update(layout)
     as_fitted._check_parameters()
-    arrays = as_fitted._learned_arrays(dict(fitted))
-    if as_fitted._layout_of_options(arrays, fitted) != layout:
+    state: Any = model._state
+    arrays = as_fitted._learned_arrays(state)
+    if layout_of_options(as_fitted, arrays, state) != layout:
         raise ValueError(f"_layout is {brief(layout)}, which is not that of {type(model).__name__}.")
     if not inference_only:
         check_shapes(arrays, as_fitted.solver, fitted)

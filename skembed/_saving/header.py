@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from .._base.text import TextEstimator, tokenizer_options
+from .._base.reading import tokenizer_options
+from .._base.text import TextEstimator
 from .._text.batches import decode_words, encode_words
 from .._text.data_tokenizer import DataTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
@@ -57,7 +59,7 @@ def describe_model(estimator: Any, *, inference_only: bool) -> Description:
 def _arrays_within(estimator: Any) -> dict[int, int]:
     """Bytes of each fitted array of an estimator, and of those that it holds; one that several share counts once."""
     params, found = estimator.get_params(deep=False), {}
-    for name, value in vars(estimator).items():
+    for name, value in _attributes_of(estimator).items():
         if isinstance(value, np.ndarray):
             found[id(value)] = value.nbytes
         elif hasattr(value, "get_params") and name not in params:
@@ -65,11 +67,18 @@ def _arrays_within(estimator: Any) -> dict[int, int]:
     return found
 
 
+def _attributes_of(estimator: Any) -> dict[str, Any]:
+    """What an estimator has learned by name, and beside it what a user has set."""
+    left_out = {*estimator.get_params(deep=False), "_state", "_spares"}
+    others = {name: value for name, value in vars(estimator).items() if name not in left_out}
+    return (estimator._state.values() if isinstance(estimator, TextEstimator) else {}) | others
+
+
 def _axes_of_words(model: Any, attributes: dict[str, Any]) -> dict[str, int]:
     schema, axes = SCHEMAS[type(model)], {}
     for name, wanted in (schema.needed | schema.optional).items():
         axis = wanted.axis_of_words if isinstance(wanted, Array) else None
-        if axis is not None and isinstance(vars(model).get(name), np.ndarray):
+        if axis is not None and isinstance(model._state.arrays.get(name), np.ndarray):
             ((tag, stored),) = attributes[name].items()
             axes[stored] = 1 - axis if tag == "transposed" else axis
     return axes
@@ -80,14 +89,15 @@ def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
     model = copy(estimator)
     for name in _OF_SCIKIT_LEARN:
         vars(model).pop(name, None)
+    state: Any = model._state
     if inference_only:
-        for name in training_only(model):
-            vars(model).pop(name, None)
-        if getattr(model, "_pca", None) is not None:
-            model._pca = clone(model._pca)
+        state = state.without(*training_only(model))
+        if getattr(state, "pca", None) is not None:
+            state = replace(state, pca=clone(state.pca))
     _drop_what_a_fit_reads(model)
-    if vars(model).get(_LEARNER) is not None:
-        model.word2vec_ = _as_saved(model.word2vec_, inference_only=False)
+    if getattr(state, "word2vec_", None) is not None:
+        state = replace(state, word2vec_=_as_saved(state.word2vec_, inference_only=False))
+    model._state = state
     return model
 
 
@@ -97,14 +107,14 @@ def _drop_what_a_fit_reads(model: TextEstimator) -> None:
     for name in dropped:
         setattr(model, name, copy(_NOT_NEEDED[name]))
     if dropped:  # more text must be split as that was
-        for name, value in tokenizer_options(model._tokenizer).items():
+        for name, value in tokenizer_options(model._state.tokenizer).items():
             if name in params:
                 setattr(model, name, value)
 
 
 def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
-    params, tokenizer = model.get_params(deep=False), tokenizer_options(model._tokenizer)
-    fitted = {name: value for name, value in vars(model).items() if name not in {*params, "vocabulary_", "_tokenizer"}}
+    params, tokenizer = model.get_params(deep=False), tokenizer_options(model._state.tokenizer)
+    fitted = {name: value for name, value in _attributes_of(model).items() if name not in ("vocabulary_", "_tokenizer")}
     attributes = {}
     for name, value in fitted.items():
         if name == _LEARNER and value is not None:
@@ -140,9 +150,11 @@ def parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
 
 def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
     """Undo :func:`describe_model`; a ValueError or TypeError says what is wrong."""
+    for array in arrays.values():
+        array.flags.writeable = False  # so that a model within a model goes on to share them
     model = _model_of(entries, arrays, words_of(arrays.get(_WORDS), arrays.get(_OFFSETS)), token_pattern)
     check_model(model, inference_only=entries["inference_only"])
-    return model
+    return model._publish(model._state)
 
 
 def _model_of(
@@ -165,11 +177,10 @@ def _model_of(
     fitted = {name: from_json(value, arrays) for name, value in attributes.items()}
     if learner is not None:
         fitted[_LEARNER] = _model_of(inner_entries(learner, _LEARNER), arrays, vocabulary, token_pattern)
-    elif _LEARNER in entries["attributes"]:
-        fitted[_LEARNER] = None
     if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
         raise ValueError(f"{brief(min(clash))} is no fitted attribute.")
-    vars(model).update(fitted, vocabulary_=vocabulary, _tokenizer=tokenizer)
+    state = type(model._state).of({**fitted, "vocabulary_": vocabulary, "_tokenizer": tokenizer})
+    model._state = state.frozen()  # as a whole it is checked later
     return model
 
 

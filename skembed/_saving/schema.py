@@ -91,12 +91,18 @@ def _recurrent_unit(name: str) -> Array:
 
 # The states of this unit are no columns of a row.
 _UNIT, _GATES = Array(("gates", "states", "inputs")), Array(("columns", "inputs"))
-_PAIRED = {"word_vectors_": _WORDS, "_length_of_new_words": float}
+_PAIRED = {"word_vectors_": _WORDS}
 
 SCHEMAS: dict[type[TextEstimator], Schema] = {
     BOWPCA: Schema(
-        _OF_TEXT | {"_tfidf": TfidfTransformer, "_pca": (PCA, IncrementalPCA)},
-        {"components_": Array(("components", "words")), "mean_": Array(("words",)), "explained_variance_ratio_": None},
+        _OF_TEXT,
+        {
+            "_tfidf": TfidfTransformer,
+            "_pca": (PCA, IncrementalPCA),
+            "components_": Array(("components", "words")),
+            "mean_": Array(("words",)),
+            "explained_variance_ratio_": None,
+        },
     ),
     CBOSVectorizer: _CONTEXT,
     SiameseCBOWVectorizer: _CONTEXT,
@@ -152,7 +158,9 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
         _for_training("word_vectors", "target_vectors"),
     ),
     ParaphraseVectorizer: Schema(
-        _OF_TRAINED | _OF_POOLED | _PAIRED, {"_n_frozen": int}, _START_OF_WORDS | _for_training("directions", "scales")
+        _OF_TRAINED | _OF_POOLED | _PAIRED,
+        {"_n_frozen": int, "_length_of_new_words": float},
+        _START_OF_WORDS | _for_training("directions", "scales"),
     ),
     CSEVectorizer: Schema(
         _OF_TRAINED
@@ -164,7 +172,7 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
             "filters_": _FILTERS,
             "intercept_": _INTERCEPT,
         },
-        {"_n_frozen": int},
+        {"_n_frozen": int, "_length_of_new_words": float},
         _START_OF_WORDS
         | {"_filters": _FILTERS, "_start_filters": _FILTERS, "_intercept": _INTERCEPT, "_start_intercept": _INTERCEPT}
         | _for_training("directions", "scales", "filters", "intercept"),
@@ -178,7 +186,7 @@ SCHEMAS: dict[type[TextEstimator], Schema] = {
             "unit_weights_": _UNIT,
             "gate_weights_": _GATES,
         },
-        {"_n_frozen": int},
+        {"_n_frozen": int, "_length_of_new_words": float},
         _START_OF_WORDS
         | {"_unit_weights": _UNIT, "_start_unit_weights": _UNIT, "_gate_weights": _GATES, "_start_gate_weights": _GATES}
         | _for_training("directions", "scales", "unit_weights", "gate_weights"),

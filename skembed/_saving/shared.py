@@ -42,7 +42,7 @@ class SavedModel(NamedTuple):
                 folder = tempfile.mkdtemp(prefix="skembed-model-")
                 atexit.register(shutil.rmtree, folder, ignore_errors=True)
             save(model, folder, inference_only=True)
-            path, token_pattern = user_path(folder), model._tokenizer.token_pattern
+            path, token_pattern = user_path(folder), model._state.tokenizer.token_pattern
         return cls(os.path.abspath(path), read_digest(path), token_pattern)
 
     def load(self) -> Any:

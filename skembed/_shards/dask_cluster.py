@@ -59,9 +59,9 @@ class Dask:
         except (KeyError, OSError) as error:  # a KeyError of the address
             raise _WorkerLostError from error
 
-    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def share_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
-        return fitted
+        return arrays
 
     def begin(self, advance: Advance) -> None:
         """See `Engine`. So the rows travel to the workers once in a pass, and only their changes come back."""

@@ -23,7 +23,7 @@ class Engine(Protocol):
     def share_text(self, location: ShardLocation) -> Shard | ShardLocation:
         """What a task learns from: a copy, whose tokens may stay in a file, or the place where workers read it."""
 
-    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def share_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """The rows as they are now, in a form that workers read where they lie until the next call, if there is one."""
 
     def begin(self, advance: Advance) -> None:
@@ -43,9 +43,9 @@ class Inline:
         """See `Engine`."""
         return location
 
-    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def share_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
-        return fitted
+        return arrays
 
     def begin(self, advance: Advance) -> None:
         """See `Engine`."""

@@ -52,12 +52,12 @@ class Processes:
         arrays = {name: mapped(name, array) for name, array in text._asdict().items() if name != "annotations"}
         return EncodedText(**arrays, annotations=of_sentences)
 
-    def share_rows(self, fitted: dict[str, Any]) -> dict[str, Any]:
+    def share_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`. The files are written anew, so that no round takes new memory for them."""
         if self.n_processes == 1:
-            return fitted
-        shared = dict(fitted)
-        for name, array in fitted.items():
+            return arrays
+        shared = dict(arrays)
+        for name, array in arrays.items():
             if not isinstance(array, np.ndarray) or array.nbytes < LARGE:
                 continue
             path = self._path(name)

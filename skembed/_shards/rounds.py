@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._training.checkpoint import PartOfPass
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import accumulator_of
+from .._training.state import FittedState
 from .._training.trainer import BlockLoop
 from .engines import Engine
 from .merging import Changes, RowChanges, apply, merge, merge_into, take_changes, working_copy
@@ -25,8 +26,8 @@ from .tasks import reduce_in_tree
 class Job(NamedTuple):
     """What the tasks of a fit have in common."""
 
-    make_trainer: Callable[[dict[str, Any]], BlockLoop]
-    fitted: dict[str, Any]  # what the trainer reads, with the learned arrays and their accumulators
+    make_trainer: Callable[[dict[str, np.ndarray], int], BlockLoop]  # from arrays and a seed
+    arrays: dict[str, np.ndarray]  # what the trainer reads, with the learned arrays and their accumulators
     names: list[str]  # of the arrays that all tasks learn
     of_text: list[str]  # of those with a row for each sentence, of which a task gets its own
     word_weight: np.ndarray  # of the text
@@ -57,19 +58,19 @@ def learn(job: Job, tasks: Iterable[Task]) -> Changes | None:
 
 def _changes_of_each(job: Job, tasks: Iterable[Task], merged: list[dict[str, RowChanges]]) -> Iterator[Changes]:
     """The tasks share one copy of the rows: after each task, the rows that it has changed are as before."""
-    working = {name: np.array(job.fitted[name]) for name in job.names}  # not `copy`, see `working_copy`
-    working |= {name: working_copy(job.fitted[name]) for name in map(accumulator_of, job.names)}
+    working = {name: np.array(job.arrays[name]) for name in job.names}  # not `copy`, see `working_copy`
+    working |= {name: working_copy(job.arrays[name]) for name in map(accumulator_of, job.names)}
     trainer = None
     for task in tasks:
         shard = task.shard.cut_out() if isinstance(task.shard, ShardLocation) else task.shard
         own = {name: np.array(rows) for name, rows in task.rows.items()}  # all of them count as touched
         if trainer is None:
-            trainer = job.make_trainer(job.fitted | working | own | {"_seed": shard.seed})
+            trainer = job.make_trainer(job.arrays | working | own, shard.seed)
         elif own:
             trainer.objective.take_rows_of_text(own)
         trainer.seed = shard.seed
         loss, n_targets = trainer.learn_pass(shard.as_text(job.word_weight), task.epoch, rates=task.rates)
-        before, after = job.fitted | task.rows, working | own
+        before, after = job.arrays | task.rows, working | own
         memory, changed = merged.pop() if merged else {}, {}
         for name in job.names + job.of_text:
             sums = accumulator_of(name)
@@ -84,20 +85,21 @@ def advance(job: Job, changes: Changes | None) -> Job:
 
     The rows of sentences are not among them, since they travel with tasks.
     """
-    fitted = dict(job.fitted)
+    arrays = dict(job.arrays)
     for name in job.names:
-        weights, accumulator = (np.array(fitted[each]) for each in (name, accumulator_of(name)))
+        weights, accumulator = (np.array(arrays[each]) for each in (name, accumulator_of(name)))
         if changes is not None:
             apply(changes.of[name], weights, accumulator, job.farthest)
-        fitted |= {name: weights, accumulator_of(name): accumulator}
-    return job._replace(fitted=fitted)
+        arrays |= {name: weights, accumulator_of(name): accumulator}
+    return job._replace(arrays=arrays)
 
 
 class RoundTrainer:
     """Passes over a text in rounds; has the interface of `BlockLoop`."""
 
-    def __init__(self, job: Job, fitted: dict[str, Any], trainer: BlockLoop, engine: Engine) -> None:
-        self.job, self.fitted, self.trainer, self.engine = job, fitted, trainer, engine
+    def __init__(self, job: Job, state: FittedState, trainer: BlockLoop, engine: Engine) -> None:
+        self.job, self.arrays, self.trainer, self.engine = job, state.arrays, trainer, engine
+        self.seed, self.n_steps = state.seed, state.n_steps
         self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.resume(PartOfPass(), lambda part: None)
 
@@ -119,7 +121,7 @@ class RoundTrainer:
         """One pass over all sentences; returns the mean loss of a target. See `BlockLoop.run_pass`."""
         if rates is None:
             return self.trainer.run_pass(text, epoch, rates=None)
-        job, seed = self.job, self.fitted["_seed"]
+        job, seed = self.job, self.seed
         extents = cut(text, job.n_shards)
         order = np.random.default_rng([seed, epoch, 2]).permutation(len(extents) - 1)
         part, self.part = self.part, PartOfPass()
@@ -132,7 +134,7 @@ class RoundTrainer:
             locations = partial(deal, text, extents, order, plan, [seed, epoch, index])
             make_tasks = partial(self._tasks, locations, epoch, falls)
             found = self.engine.reduce(
-                learn, merge, job._replace(fitted=self.engine.share_rows(job.fitted)), make_tasks, plan.n_shards
+                learn, merge, job._replace(arrays=self.engine.share_rows(job.arrays)), make_tasks, plan.n_shards
             )
             if found is not None:
                 self._apply(found)
@@ -150,11 +152,11 @@ class RoundTrainer:
         names = [name for each in self.job.of_text for name in (each, accumulator_of(each))]
         for location in locations():
             sentences = location.sentences
-            rows = {name: self.fitted[name][sentences] for name in names}
+            rows = {name: self.arrays[name][sentences] for name in names}
             yield Task(self.engine.share_text(location), rows, epoch, rates)
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():
             if name in self.moved:
                 self.moved[name][changes.rows] = True
-            apply(changes, self.fitted[name], self.fitted[accumulator_of(name)], self.job.farthest)
+            apply(changes, self.arrays[name], self.arrays[accumulator_of(name)], self.job.farthest)

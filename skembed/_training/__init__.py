@@ -21,6 +21,8 @@ __all__ = [
     "ridge",
     "sentence_blocks",
     "spare_arrays",
+    "sparse_rows",
+    "state",
     "stopping",
     "trainer",
     "updates",

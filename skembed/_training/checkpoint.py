@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .learned_arrays import LearnedArray, moving
+from .state import FittedState
 from .stopping import EarlyStopping, largest_of
 
 _KIND = FolderKind("checkpoint", "checkpoint.json", {"seed": int, "fit": dict, "progress": dict})
@@ -105,12 +107,23 @@ class PartOfPass(NamedTuple):
     n_targets: float = 0.0
 
 
-class LearningState(NamedTuple):
-    """All that passes change."""
+class LearningState:
+    """All that passes change: arrays in place, curves, and what the trainer and early stopping count."""
 
-    fitted: dict[str, Any]
-    arrays: list[LearnedArray]
-    stopping: EarlyStopping
+    def __init__(self, state: FittedState, records: list[LearnedArray], stopping: EarlyStopping, trainer: Any) -> None:
+        self.state, self.records, self.stopping, self.trainer = state, records, stopping, trainer
+        self.losses, self.validation_losses = list(state.loss_curve_), list(state.validation_loss_curve_)
+        self.n_iter = state.n_iter_
+
+    def result(self) -> FittedState:
+        """What was learned so far."""
+        return replace(
+            self.state,
+            loss_curve_=self.losses,
+            validation_loss_curve_=self.validation_losses,
+            n_iter_=self.n_iter,
+            n_steps=self.trainer.n_steps,
+        )
 
     def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
         """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
@@ -120,7 +133,7 @@ class LearningState(NamedTuple):
         if not is_time:
             return
         n_rounds, loss, n_targets = part or PartOfPass()
-        arrays = {name: self.fitted[name] for name in self._names}
+        arrays = {name: self.state.arrays[name] for name in self._names}
         best = dict(zip(self._best_names, self.stopping.best_weights))
         if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
             arrays |= best
@@ -130,9 +143,9 @@ class LearningState(NamedTuple):
                 "n_passes": n_passes,
                 "is_finished": is_last,
                 "part": [n_rounds, _json_number(loss), _json_number(n_targets)],
-                "n_steps": self.fitted.get("_n_steps"),
-                "losses": list(map(_json_number, self.fitted["loss_curve_"])),
-                "validation_losses": list(map(_json_number, self.fitted["validation_loss_curve_"])),
+                "n_steps": self.trainer.n_steps,
+                "losses": list(map(_json_number, self.losses)),
+                "validation_losses": list(map(_json_number, self.validation_losses)),
                 "best_loss": _json_number(self.stopping.best_loss),
                 "n_worse": self.stopping.n_worse,
                 "has_best": bool(best),
@@ -158,7 +171,7 @@ class LearningState(NamedTuple):
         n_made, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
         has_best = progress["has_best"] and bool(self._best_names)
         best_names = [name for name in self._best_names if has_best and name in arrays]
-        expected = {name: self.fitted[name].shape for name in self._names}
+        expected = {name: self.state.arrays[name].shape for name in self._names}
         expected |= dict(zip(best_names, (weights.shape for weights in self.stopping.weights)))
         if {name: array.shape for name, array in arrays.items()} != expected:
             raise ValueError("it does not hold the arrays of this fit.")
@@ -169,26 +182,26 @@ class LearningState(NamedTuple):
         if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_made > n_passes:
             raise ValueError(f"it has {brief(counts)} passes and steps.")
         for name in self._names:
-            self.fitted[name][...] = arrays[name]
+            self.state.arrays[name][...] = arrays[name]
         if has_best:
-            of_best = best_names or [array.name for array in moving(self.arrays)]
+            of_best = best_names or [array.name for array in moving(self.records)]
             self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
         self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
         losses = list(map(float, progress["losses"]))
-        self.fitted["n_iter_"] += len(losses) - len(self.fitted["loss_curve_"])  # fewer than n_made if a set stopped
-        self.fitted["loss_curve_"] = losses
-        self.fitted["validation_loss_curve_"] = list(map(float, progress["validation_losses"]))
+        self.n_iter += len(losses) - len(self.losses)  # fewer than n_made if a set stopped
+        self.losses[:] = losses
+        self.validation_losses[:] = map(float, progress["validation_losses"])
         if n_steps is not None:
-            self.fitted["_n_steps"] = n_steps
+            self.trainer.n_steps = n_steps
         return n_made
 
     @property
     def _names(self) -> list[str]:
-        return [name for array in moving(self.arrays) for name in (array.name, array.accumulator)]
+        return [name for array in moving(self.records) for name in (array.name, array.accumulator)]
 
     @property
     def _best_names(self) -> list[str]:
-        return [_BEST + array.name for array in moving(self.arrays)]
+        return [_BEST + array.name for array in moving(self.records)]
 
 
 def _json_number(number: float) -> float | str:

@@ -24,6 +24,7 @@ from .encoded_text import EncodedText, Plan
 from .examples import Examples, in_order
 from .learned_arrays import LearnedArray, moving
 from .plan import SentenceBlocks, WordBlocks
+from .state import FittedState
 from .trainer import BlockLoop
 from .updates import SMALLEST_ACCUMULATOR, SQUARES, Update
 
@@ -100,7 +101,7 @@ class SteppingLoop(BlockLoop):
 
 
 class DenseTrainer(SteppingLoop):
-    """Runs a `DenseObjective`; updates the learned arrays and their accumulators in `fitted` in place."""
+    """Runs a `DenseObjective`; updates the learned arrays and their accumulators in place."""
 
     def __init__(
         self,
@@ -111,11 +112,12 @@ class DenseTrainer(SteppingLoop):
         n_threads: int,
         *,
         examples: Examples = in_order,
-        arrays: list[LearnedArray],
-        fitted: dict[str, Any],
+        records: list[LearnedArray],
+        state: FittedState,
     ) -> None:
         super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)
-        self.arrays, self.fitted = moving(arrays), fitted
+        self.records, self.arrays = moving(records), state.arrays
+        self.n_steps, self._n_frozen = state.n_steps, state.n_frozen
         self._moved: dict[str, np.ndarray] = {}
 
     @property
@@ -131,8 +133,8 @@ class DenseTrainer(SteppingLoop):
         n_chunks = min(2 * self.n_threads, -(-plan.runs_per_block * plan.run_length // self.objective.chunk_length)) + 1
         # An estimate: one gradient for each word of a chunk, and for as many negatives.
         n_words = self.objective.chunk_length * (len(text.tokens) // max(1, len(text.document)) + 1)
-        of_row = sum(array.n_bytes // array.shape[0] for array in self.arrays if array.update == "rows")
-        dense = sum(array.n_bytes for array in self.arrays if array.update == "dense")
+        of_row = sum(array.n_bytes // array.shape[0] for array in self.records if array.update == "rows")
+        dense = sum(array.n_bytes for array in self.records if array.update == "dense")
         activations = self.n_threads * self.objective.activation_bytes(n_words)
         order = text.document.nbytes + plan.run_starts.nbytes
         return int(order + n_chunks * (dense + 2 * n_words * of_row) + activations)
@@ -157,15 +159,15 @@ class DenseTrainer(SteppingLoop):
 
     def _step(self, of_block: Gradients, rate: float) -> None:
         """One step of each array, along the gradient of the mean loss of the block."""
-        self.fitted["_n_steps"] = n_steps = self.fitted.get("_n_steps", 0) + 1
-        moved = [array for array in self.arrays if array.name in of_block.of]
+        self.n_steps = n_steps = (self.n_steps or 0) + 1
+        moved = [array for array in self.records if array.name in of_block.of]
         found = [self._rows_and_gradient(array, of_block.of[array.name]) for array in moved]
         divisor = float(of_block.n_targets)
         if self.objective.largest_norm is not None:
             norm = np.sqrt(sum(float(np.vdot(gradient, gradient)) for _, gradient in found)) / divisor
             divisor *= max(1.0, norm / self.objective.largest_norm)
         for array, (rows, gradient) in zip(moved, found):
-            weights, accumulator = self.fitted[array.name], self.fitted[array.accumulator]
+            weights, accumulator = self.arrays[array.name], self.arrays[array.accumulator]
             if array.name in self._moved:
                 self._moved[array.name][rows] = True
             if self.solver == "adam":
@@ -180,7 +182,7 @@ class DenseTrainer(SteppingLoop):
     def _rows_and_gradient(self, array: LearnedArray, found: np.ndarray | RowGradients) -> tuple[Any, np.ndarray]:
         if not isinstance(found, RowGradients):
             return ..., found
-        first = np.searchsorted(found.rows, self.fitted.get("_n_frozen", 0) if array.is_source else 0)  # they ascend
+        first = np.searchsorted(found.rows, self._n_frozen if array.is_source else 0)  # they ascend
         return found.rows[first:], found.vectors[first:]
 
 

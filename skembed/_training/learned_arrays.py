@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
     return started
 
 
-def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, Any]) -> None:
+def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, np.ndarray]) -> None:
     """Raise a ValueError if training would go past the end of an array."""
     for name, shape in shapes_of(arrays, solver).items():
         array = fitted.get(name)
@@ -105,7 +105,7 @@ def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, A
 def copies_of(
     arrays: list[LearnedArray],
     solver: str,
-    fitted: dict[str, Any],
+    fitted: Mapping[str, np.ndarray],
     copy: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: array.copy(),
     share: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: _writable(array),
 ) -> dict[str, np.ndarray]:
@@ -147,7 +147,8 @@ class WordRows(NamedTuple):
 def with_new_rows(
     arrays: list[LearnedArray],
     solver: str,
-    fitted: dict[str, Any],
+    fitted: Mapping[str, np.ndarray],
+    seed: int,
     words: WordRows,
     grown: Callable[[str, np.ndarray, int, np.ndarray], np.ndarray],
 ) -> dict[str, np.ndarray]:
@@ -175,7 +176,7 @@ def with_new_rows(
             larger[array.name][words.new] = words.vectors
         elif array.start is not start_zeros:
             started = ALLOCATOR.zeros(array.shape, np.float32)
-            array.start(started, fitted["_seed"] + index)
+            array.start(started, seed + index)
             larger[array.name][words.new] = started[words.new]
     return larger
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .learned_arrays import LearnedArray, accumulator_bytes, moving, shapes_of
+from .state import FittedState
 
 _BYTES_A_WORD = 100  # the indices of the words, in a dict of the corpus and in one of the estimator
 # Parameters that each kind of memory depends on.
@@ -32,30 +34,34 @@ def estimate(
     keep: bool,
     annotations: tuple[np.ndarray, ...],
     classes: np.ndarray | None,
-    make_trainer: Callable[[dict[str, Any]], Any] | None = None,
+    make_trainer: Callable[[FittedState], Any] | None = None,
 ) -> dict[str, int]:
     """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one.
 
     Without ``make_trainer`` the vectorizer makes the trainer, whose `scratch_bytes` counts.
     """
-    fitted = {"n_features_out_": vectorizer._option("n_components", {})}
-    fitted |= vectorizer._settings(annotations, classes)
-    fitted = dict(vars(vectorizer)) if keep else fitted | vectorizer._learn_vocabulary(corpus, fitted)
+    if keep:
+        state = vectorizer._state
+    else:
+        empty = type(vectorizer)._state
+        state = replace(empty, n_features_out_=vectorizer._option("n_components", empty))
+        state = vectorizer._learn_vocabulary(corpus, vectorizer._settings(state, annotations, classes))
     # With early stopping, those of the sentences to learn from and of those held out.
     of_annotations = sum(values.nbytes for values in annotations) if vectorizer.early_stopping else 0
-    of_start = fitted.get("_bytes_to_start", 0)
+    of_start = 0 if state.start is None else state.start.vectors.nbytes
     encoded = corpus.tokens.nbytes + corpus.sent_ptr.nbytes + corpus.doc_ptr.nbytes
     text = EncodedText(
-        corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(fitted["word_counts_"]), np.float32), annotations
+        corpus.tokens, corpus.sent_ptr, corpus.doc_of(), np.ones(len(state.word_counts_), np.float32), annotations
     )
     split = split_long_sentences(text, most_words_whole(vectorizer, corpus.tokenizer))
-    arrays, solver = vectorizer._learned_arrays(fitted), vectorizer.solver
-    of_text = vectorizer._arrays_of_text(fitted, split)
+    arrays, solver = vectorizer._learned_arrays(state), vectorizer.solver
+    of_text = vectorizer._arrays_of_text(state, split)
     weights = sum(array.n_bytes for array in arrays + of_text)
     accumulators = accumulator_bytes(arrays + of_text, solver)
-    fitted |= {"_n_tokens": corpus.n_tokens, "_seed": 0, "_from_labels": classes is not None}
-    fitted |= {name: ShapeOnly(shape) for name, shape in shapes_of(arrays + of_text, solver).items()}
-    trainer = (make_trainer or vectorizer._make_trainer)(fitted)
+    state = replace(state, n_tokens=corpus.n_tokens, seed=0, from_labels=classes is not None)
+    shapes = shapes_of(arrays + of_text, solver)
+    state = state.with_arrays({name: ShapeOnly(shape) for name, shape in shapes.items()})
+    trainer = (make_trainer or vectorizer._make_trainer)(state)
     scratch = trainer.scratch_bytes(split) + (0 if split.sent_ptr is text.sent_ptr else split.sent_ptr.nbytes)
     memory = {
         "weights": weights,
@@ -72,7 +78,7 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
     copies = sum(array.n_bytes for array in vectorizer._copied_at_the_end(arrays))
     weights = sum(array.n_bytes for array in moving(arrays))
     if keep:
-        renumbered = not begins_with(corpus.vocabulary.words, vectorizer.vocabulary_)
+        renumbered = not begins_with(corpus.vocabulary.words, vectorizer._state.vocabulary_)
         copies += weights + accumulator_bytes(arrays, vectorizer.solver) + (corpus.tokens.nbytes if renumbered else 0)
     n_shards = int(getattr(vectorizer, "n_shards", None) or 1)
     if n_shards > 1:

@@ -8,6 +8,7 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM
 from .._compiled.random import below, random_bits
 from .._text.ngrams import ngram_row
+from .state import FittedState
 from .trainer import Matrix
 
 
@@ -63,13 +64,13 @@ def features_with(i, n, order, f):
     return f + max(0, i - order + 1), f + min(i, n - order) + 1, f + max(0, n - order + 1)
 
 
-def source_matrix(vectorizer: Any, fitted: dict[str, Any]) -> Matrix:
+def source_matrix(vectorizer: Any, state: FittedState) -> Matrix:
     """The rows of the words, then those that all n-grams share, with the expected number of updates of each."""
-    counts = fitted["word_counts_"].astype(np.float64)
-    n_rows, max_order = len(fitted["_source_vectors"]) - len(counts), int(vectorizer.ngram_range[1])
+    counts = state.word_counts_.astype(np.float64)
+    n_rows, max_order = len(state.arrays["_source_vectors"]) - len(counts), int(vectorizer.ngram_range[1])
     of_ngram = counts.sum() * (max_order - 1) / max(1, n_rows)
 
     def mass() -> np.ndarray:  # not yet: an estimate of the memory does not need it
         return np.concatenate([counts, np.full(n_rows, of_ngram)])
 
-    return Matrix.of(fitted, "_source_vectors", mass, fitted.get("_n_frozen", 0))
+    return Matrix.of(state.arrays, "_source_vectors", mass, state.n_frozen)

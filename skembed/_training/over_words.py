@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,17 +51,26 @@ class IndexedSentences(NamedTuple):
 class OverWords(ABC):
     """Base of the encoders of `PairTrainer` that compute with the words of another encoder.
 
-    What `fitted` holds is changed in place.
+    The arrays are changed in place.
     """
 
-    def __init__(self, words: PairEncoder, fitted: dict[str, Any], dropout: float) -> None:
-        self.words, self.fitted = words, fitted
+    def __init__(self, words: PairEncoder, arrays: Mapping[str, np.ndarray], dropout: float) -> None:
+        self.words, self.arrays = words, arrays
         self.kept = int((1 - dropout) * KEEP_ALL)
 
     @property
     def n_features(self) -> int:
         """Length of the vectors; by default that of the words."""
         return self.words.n_features
+
+    @property
+    def n_steps(self) -> int:
+        """Steps of Adam, which the encoder of the words counts."""
+        return self.words.n_steps
+
+    @n_steps.setter
+    def n_steps(self, n_steps: int) -> None:
+        self.words.n_steps = n_steps
 
     @property
     def moved(self) -> dict[str, np.ndarray]:
@@ -96,7 +106,7 @@ class OverWords(ABC):
 
     def _move(self, name: str, gradient: np.ndarray, unit: Any, rate: float, alpha: float) -> None:
         """Take one step of Adam of an array, which ``alpha`` pulls to zero; ``unit`` of the rate."""
-        weights, moments = self.fitted[name], self.fitted[accumulator_of(name)]
+        weights, moments = self.arrays[name], self.arrays[accumulator_of(name)]
         if alpha:
             gradient = gradient + np.float32(alpha) * weights
-        move_by_adam(weights, moments, ..., gradient, 1.0, rate, self.fitted["_n_steps"], unit)
+        move_by_adam(weights, moments, ..., gradient, 1.0, rate, self.n_steps, unit)

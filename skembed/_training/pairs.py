@@ -84,6 +84,8 @@ class Loss(Protocol):
 class PairEncoder(Protocol):
     """Turns sentences into vectors, and learns."""
 
+    n_steps: int  # of Adam
+
     @property
     def moved(self) -> dict[str, np.ndarray]:
         """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
@@ -117,6 +119,15 @@ class PairTrainer(SteppingLoop):
     ) -> None:
         super().__init__(None, "adam", batch_size, seed, 1)
         self.encoder, self.loss, self.first_pass, self.passes = encoder, loss, first_pass, passes
+
+    @property
+    def n_steps(self) -> int | None:
+        """Steps of Adam, which the encoder counts."""
+        return self.encoder.n_steps
+
+    @n_steps.setter
+    def n_steps(self, n_steps: int | None) -> None:
+        self.encoder.n_steps = n_steps or 0
 
     @property
     def moved(self) -> dict[str, np.ndarray]:

@@ -15,6 +15,7 @@ from .._compiled.rows import ONE, Selection, combine, prefetch_row
 from .._compiled.sync import aborted, barrier
 from .._text.ngrams import ngram_row
 from .encoded_text import count_words_of_runs, longest_sentence, prefetch_run, runs_of_thread
+from .state import FittedState
 from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 
 # The random sentences of a block are drawn from this many distances, or this many for each draw if that is more. With
@@ -31,8 +32,8 @@ class Bag(NamedTuple):
     n_buckets: int = 1  # rows of the n-grams
 
     @classmethod
-    def of(cls, vectorizer: Any, fitted: dict[str, Any]) -> Self:
-        mean, kept = vectorizer._option("pooling", fitted) == "mean", 1.0 - float(vectorizer.word_dropout)
+    def of(cls, vectorizer: Any, state: FittedState) -> Self:
+        mean, kept = vectorizer._option("pooling", state) == "mean", 1.0 - float(vectorizer.word_dropout)
         return cls(mean, kept, int(vectorizer.ngram_range[1]), int(vectorizer.n_buckets))
 
 

@@ -217,3 +217,23 @@ class SpareArrays:
                 kept = _Kept(weakref.ref(taken.array), taken.memory, taken.before, taken.differing, norms)
                 self._kept[name] = kept
         self.give_up()
+
+
+def norms_of(spares: SpareArrays | None, vectors: np.ndarray) -> np.ndarray:
+    """Norm of each row, computed only for changed ones where others are kept."""
+    return row_norms(vectors) if spares is None else spares.norms(vectors)
+
+
+def derived_rows(
+    spares: SpareArrays | None,
+    before: np.ndarray | None,
+    name: str,
+    source: np.ndarray,
+    make: Callable[[Any], np.ndarray],
+) -> np.ndarray:
+    """An array whose rows follow from those of a learned one; only those of changed rows are made anew.
+
+    ``before`` is this array of the fitted model. The name says all that its rows depend on. ``make`` makes some rows,
+    given their indices, or all, given a slice.
+    """
+    return make(slice(None)) if spares is None else spares.derived(name, before, source, make)

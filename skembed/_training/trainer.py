@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
@@ -39,9 +39,9 @@ class Matrix(NamedTuple):
     n_frozen: int = 0  # the first rows, which do not move
 
     @classmethod
-    def of(cls, fitted: dict[str, Any], name: str, mass: Callable[[], np.ndarray], n_frozen: int = 0) -> Self:
+    def of(cls, arrays: Mapping[str, np.ndarray], name: str, mass: Callable[[], np.ndarray], n_frozen: int = 0) -> Self:
         """A learned array and its accumulator."""
-        return cls(fitted[name], fitted[accumulator_of(name)], mass, n_frozen)
+        return cls(arrays[name], arrays[accumulator_of(name)], mass, n_frozen)
 
 
 class Objective(Protocol):
@@ -64,6 +64,8 @@ class BlockLoop(ABC):
 
     A subclass says how the blocks of a plan are computed.
     """
+
+    n_steps: int | None = None  # of Adam, where that is the solver
 
     def __init__(
         self,

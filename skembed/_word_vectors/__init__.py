@@ -4,16 +4,4 @@ Knows no method.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = [
-    "common_components",
-    "fasttext",
-    "given",
-    "join",
-    "paired_sequences",
-    "paired_words",
-    "processed",
-    "read",
-    "sources",
-    "spelled_words",
-    "start",
-]
+__all__ = ["common_components", "fasttext", "hashed_numbers", "join", "matches", "read", "spelling"]

@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from .._base.coverage import check_given, known_fraction
-from .._base.pooled import SIF_A
 from .._corpus.corpus import SentenceCorpus
 from .directions import no_moments, strongest_directions
+from .matches import check_given, known_fraction
 from .read import read_source
 
+SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
+from .._training.state import FittedState
 from .._validation.messages import brief
 from ._compared import tfidf_of_compared
 
@@ -28,11 +30,10 @@ _RANDOM_WALK_LENGTH = 11  # words of a sentence, as in the program of Ethayarajh
 class RandomVectors(MeanEmbeddingVectorizer):
     """Mean of random vectors of the words: what a method knows before it has learned anything."""
 
-    def _take_word_vectors(self, corpus: SentenceCorpus, checkpoint: Any) -> None:
+    def _with_word_vectors(self, corpus: SentenceCorpus, checkpoint: Any) -> Any:
         words = corpus.vocabulary.prune(self.min_count).words
         vectors = check_random_state(self.random_state).standard_normal((len(words), self.n_components))
-        self._take(corpus, words, vectors.astype(np.float32))
-        self.word2vec_ = None
+        return self._taken(corpus, words, vectors.astype(np.float32))
 
 
 class UnsupervisedSIF(MeanEmbeddingVectorizer):
@@ -54,24 +55,24 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
     .. [1] K. Ethayarajh, "Unsupervised Random Walk Sentence Embeddings: A Strong but Simple Baseline", RepL4NLP 2018.
     """
 
-    def _word_weights(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def _text_statistics(
+        self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
+    ) -> FittedState:
         counts = np.asarray(corpus.vocabulary.counts)
         n_words = len(counts)
         threshold = 1 - (1 - 1 / n_words) ** _RANDOM_WALK_LENGTH
         n_frequent = max(1, int(np.sum(counts / corpus.n_tokens > threshold)))
         a = (1 - n_frequent / n_words) / (n_frequent / 2)
-        p = corpus.vocabulary.look_up(counts, fitted["vocabulary_"]) / corpus.n_tokens
-        return {"word_weights_": (a / (a / 2 + p)).astype(np.float32), "_unknown_weight": np.float32(2.0)}
+        p = corpus.vocabulary.look_up(counts, state.vocabulary_) / corpus.n_tokens
+        return replace(state, word_weights_=(a / (a / 2 + p)).astype(np.float32), unknown_weight=np.float32(2.0))
 
-    def _process_word_vectors(self, corpus: SentenceCorpus, moments: np.ndarray | None = None) -> None:
-        super()._process_word_vectors(corpus, moments)
-        components = self.components_.astype(np.float64)
-        strengths = np.sum(components @ np.asarray(self._moments) * components, axis=1)
+    def _with_processed_vectors(self, corpus: SentenceCorpus, state: Any) -> Any:
+        state = super()._with_processed_vectors(corpus, state)
+        components = state.arrays["components_"].astype(np.float64)
+        strengths = np.sum(components @ np.asarray(state.arrays["_moments"]) * components, axis=1)
         # A direction of length l is removed by l squared.
-        self.components_ = (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
-        self._processed_vectors = self._make_processed_vectors()
+        scaled = (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
+        return self._processed(state.with_arrays({"components_": scaled}))
 
 
 def _lsa(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from .._training.learned_arrays import moving
 from .._training.memory import estimate
 from .._training.pairs import Evidence, PairEncoder, hold_out_clusters
 from .._training.progress import PassTasks, Progress
+from .._training.state import FittedState
 from .._training.stopping import EarlyStopping, is_sound, largest_of
 from ._relatedness import shapes_of_layers
 from ._relatedness_training import CHUNK, RelatednessTraining
@@ -43,16 +45,16 @@ class Passes:
         self,
         options: Any,
         vectorizer: Any,
-        learned: dict[str, Any],
+        learned: FittedState,
         pairs: PairCorpus,
         training: RelatednessTraining,
         fitted: dict[str, Any],
     ) -> None:
         self.options, self.pairs, self.training = options, pairs, training
-        self.vectorizer, self.learned = vectorizer, learned  # the attributes that the encoder learns
+        self.vectorizer, self.learned = vectorizer, learned  # what the encoder learns
         self.fitted = fitted  # of the regressor, curves included
         arrays = moving(vectorizer._learned_arrays(learned))
-        self.weights = [*training.head.layers, *(learned[array.name] for array in arrays)]
+        self.weights = [*training.head.layers, *(learned.arrays[array.name] for array in arrays)]
 
     def run(self, n_passes: int, held_out: np.ndarray, tasks: PassTasks, *, falls: bool) -> dict[str, Any]:
         """Make the passes, with rates that may fall to zero; returns the fitted attributes."""
@@ -75,9 +77,10 @@ class Passes:
         stopping.restore_best()
         return self._attributes(self.learned)
 
-    def _attributes(self, learned: dict[str, Any]) -> dict[str, Any]:
+    def _attributes(self, learned: FittedState) -> dict[str, Any]:
         encoder = copy(self.vectorizer)
-        encoder._commit(encoder._finish_fit(learned, self.pairs.sentences))
+        learned = replace(learned, n_steps=self.training.encoder.n_steps)
+        encoder._publish(encoder._finish_fit(learned, self.pairs.sentences))
         return self.fitted | self.training.head.attributes() | {"encoder_": encoder}
 
     def _check_finite(self, loss: float) -> None:
@@ -125,9 +128,9 @@ class PlannedTraining:
         of_block = n_rows * self._shapes[0][0] * _BYTES_OF_FEATURE + self.encoder.scratch_bytes(2 * n_rows, n_words)
         return int(of_block + n_pairs * (_BYTES_OF_PAIR + _BYTES_OF_GRADE * self._shapes[-1][0]))
 
-    def _with_arrays(self, fitted: dict[str, Any]) -> Self:
-        self.encoder = self.vectorizer._make_encoder(fitted)
-        self.n_bytes_moving = sum(array.n_bytes for array in moving(self.vectorizer._learned_arrays(fitted)))
+    def _with_arrays(self, state: FittedState) -> Self:
+        self.encoder = self.vectorizer._make_encoder(state)
+        self.n_bytes_moving = sum(array.n_bytes for array in moving(self.vectorizer._learned_arrays(state)))
         return self
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
+from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any, Self
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.growth import check_new_words, learn_words
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context
-from .._base.sharing import SharedMixin, on_snapshot
+from .._base.start import is_unfitted
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
@@ -28,7 +29,6 @@ from .._training.progress import PassTasks
 from .._validation.columns import as_scores, check_same_length
 from .._validation.constraints import PredicateConstraint
 from .._validation.messages import brief
-from .._word_vectors.sources import is_unfitted
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, check_inside, sparse_targets
 from ._relatedness_passes import Passes, PlannedTraining, hold_out_pairs
@@ -45,7 +45,7 @@ _ENCODER = PredicateConstraint(
 _OF_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change", "tol")
 
 
-class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, RelatednessRegressor):
+class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     r"""Predict scores of pairs of sentences with an encoder that learns from the scores too.
 
     The head is that of :class:`RelatednessRegressor`. It sees the products and the absolute differences of the two
@@ -282,7 +282,6 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, Relatedne
         encoder = self._fresh_encoder(np.random.RandomState(0))
         return PlannedTraining(self, encoder, _encoded(encoder, X)).estimate(keep=False)
 
-    @on_snapshot
     def predict_grades(self, X: Any) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
@@ -301,7 +300,6 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, Relatedne
         unit = UnitVectors(np.asarray(self.encoder_.transform(sentences))).unit
         return self._grades_of(pair_features(unit[::2], unit[1::2]))
 
-    @on_snapshot
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predict scores.
 
@@ -330,12 +328,12 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, Relatedne
         with explaining_memory_error(self, lambda: plan.estimate(keep=keep), encoder.get_params(deep=False)):
             if keep:
                 learned = encoder._keep_vocabulary(pairs.sentences, ())
-                learned |= learn_words(encoder, pairs.sentences, learned, new_words)
+                learned = learn_words(encoder, pairs.sentences, learned, new_words)
             else:
-                learned = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
+                learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
             held = np.zeros(len(pairs), bool)
             if self.early_stopping and not partial:
-                held = hold_out_pairs(pairs, self.validation_fraction, learned["_seed"])
+                held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
             text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, fitted["grades_"])
             of_pairs = text, targets, np.flatnonzero(~held)
             training = RelatednessTraining(self, encoder._make_encoder(learned), *of_pairs, random, head)
@@ -343,7 +341,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, SharedMixin, Relatedne
             tasks = PassTasks(self, X, 0 if partial else n_passes)
             passes = Passes(self, encoder, learned, pairs, training, fitted)
             final = passes.run(n_passes, np.flatnonzero(held), tasks, falls=not partial)
-        self._commit(final)
+        self.__dict__.update(final)
         tasks.end(lambda: final)
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
@@ -17,6 +17,7 @@ from .._objectives.cphrase import CPhraseObjective
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.state import FittedState
 from .._validation.limits import integers
 from ._parses import ParsesMixin, brackets_of, check_parses
 
@@ -186,7 +187,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
-    target_vectors_: NDArray[np.float32]
+    target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
         "C-PHRASE": {
             "n_components": 300,
@@ -269,12 +270,12 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _brackets(self, fitted: Mapping[str, Any]) -> tuple[int, int] | None:
-        return brackets_of(fitted["vocabulary_"]) if self.trees == "bracketed" else None
+    def _brackets(self, state: FittedState) -> tuple[int, int] | None:
+        return brackets_of(state.vocabulary_) if self.trees == "bracketed" else None
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = (len(fitted["word_counts_"]), self.n_components)
-        brackets = self._brackets(fitted) or ()
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        shape = (len(state.word_counts_), self.n_components)
+        brackets = self._brackets(state) or ()
         if min(brackets, default=0) < 0:
             raise ValueError(
                 "A bracket is not among the words that are learned: min_count, max_features or stop_words took it "
@@ -287,8 +288,8 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
             LearnedArray("target_vectors_", shape, options=options, kept=False),
         ]
 
-    def _make_objective(self, fitted: dict[str, Any]) -> CPhraseObjective:
-        return CPhraseObjective(self, fitted, self._brackets(fitted))
+    def _make_objective(self, state: FittedState) -> CPhraseObjective:
+        return CPhraseObjective(self, state, self._brackets(state))
 
     def _training_data(
         self, X: Any, y: Any, groups: Any, keep: bool = False
@@ -298,9 +299,9 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
             check_parses(evidence[0])
         return evidence
 
-    def _counted(self, sentences: EncodedSentences) -> EncodedSentences:
+    def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """Brackets do not count."""
-        brackets = self._brackets(vars(self))
+        brackets = self._brackets(state)
         if brackets is None:
             return sentences
         is_word = ~np.isin(sentences.rows.take(sentences.ids), brackets)

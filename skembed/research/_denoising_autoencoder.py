@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._base.fitted import Fitted
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
@@ -179,9 +180,9 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
     }
-    encoder_weights_: NDArray[np.float32]
-    decoder_weights_: NDArray[np.float32]
-    target_vectors_: NDArray[np.float32]
+    encoder_weights_ = Fitted[NDArray[np.float32]]()
+    decoder_weights_ = Fitted[NDArray[np.float32]]()
+    target_vectors_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
 

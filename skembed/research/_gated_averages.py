@@ -12,9 +12,9 @@ how much each number of a word counts:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -139,20 +139,20 @@ class GatedAverages(OverWords):
     def __init__(
         self,
         words: PairEncoder,
-        fitted: dict[str, Any],
+        arrays: Mapping[str, np.ndarray],
         *,
         alpha: float,
         dropout: float,
         shuffled: float,
         norms: Callable[[np.ndarray], np.ndarray] = row_norms,
     ) -> None:
-        super().__init__(words, fitted, dropout)
+        super().__init__(words, arrays, dropout)
         self.alpha, self.shuffled, self._norms = alpha, shuffled, norms
 
     @cached_property
     def _unit_of_rate(self) -> np.ndarray:
         """A unit for each column: what a weight is multiplied with has a length of one for each unit."""
-        start, n_columns = self.fitted["_start_vectors"], self.fitted["_gate_weights"].shape[1]
+        start, n_columns = self.arrays["_start_vectors"], self.arrays["_gate_weights"].shape[1]
         units = np.full(n_columns, _STEP, np.float32)
         lengths = self._norms(start)
         units[: start.shape[1]] *= start.shape[1] ** 0.5 / np.median(lengths[lengths > 0])
@@ -165,7 +165,7 @@ class GatedAverages(OverWords):
             listed = listed._replace(tokens=self._shuffle(listed, [seed, *sentences[:1]]))
         indexed, vectors = self._indexed(listed, seed, learn)
         self._which = np.flatnonzero(np.diff(indexed.ptr))
-        self._average = GatedAverage(self.fitted["_unit_weights"], self.fitted["_gate_weights"])
+        self._average = GatedAverage(self.arrays["_unit_weights"], self.arrays["_gate_weights"])
         ptr = np.append(indexed.ptr[:-1][self._which], indexed.ptr[-1])
         self._gated = self._average.read(vectors, indexed.words, ptr)
         out = np.zeros((len(sentences), vectors.shape[1]), np.float32)
@@ -188,7 +188,7 @@ class GatedAverages(OverWords):
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
         """Memory for a block."""
-        d, width = len(self.fitted["_gate_weights"]), self.fitted["_unit_weights"].shape[1]
+        d, width = len(self.arrays["_gate_weights"]), self.arrays["_unit_weights"].shape[1]
         n_words = min(n_words, n_sentences * _LONGEST)
         of_word = 4 * (2 * 3 * width + 6 * d + 8 * width)
         return self.words.scratch_bytes(n_words, n_words) + n_words * of_word + 8 * n_sentences * (d + 2 * width)

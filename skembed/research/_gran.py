@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -9,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from .._base.sharing import norms_for
-from .._base.state import Shaped
+from .._base.fitted import Fitted
+from .._base.paired_sequences import PairedSequences
+from .._base.start import median_length
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
+from .._training.spare_arrays import norms_of
+from .._training.state import FittedState, Shaped
 from .._validation.limits import integers
-from .._word_vectors.paired_sequences import PairedSequences
-from .._word_vectors.start import median_length
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
@@ -181,8 +183,8 @@ class GRANVectorizer(PairedSequences):
     (2, 16)
     """
 
-    unit_weights_: NDArray[np.float32]
-    gate_weights_: NDArray[np.float32]
+    unit_weights_ = Fitted[NDArray[np.float32]]()
+    gate_weights_ = Fitted[NDArray[np.float32]]()
     _network = ("unit_weights_", "gate_weights_")
 
     _parameter_constraints: dict[str, Any] = {
@@ -284,13 +286,13 @@ class GRANVectorizer(PairedSequences):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        words = super()._learned_arrays(fitted)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        words = super()._learned_arrays(state)
         d, n_units = words[0].shape[1], int(self.n_units)
         of_unit, of_gates = (3, n_units, d + n_units + 1), (d, d + n_units + 1)
-        init = fitted.get("_init")
+        init = state.start
         given = None if init is None else init.network
-        unit: Start = self._start_of_unit(fitted, d)
+        unit: Start = self._start_of_unit(state, d)
         gates: Start = start_zeros
         if isinstance(given, LearnedGates) and given.unit.shape == of_unit:
             unit, gates = map(start_copied, given)
@@ -301,36 +303,34 @@ class GRANVectorizer(PairedSequences):
         ]
         return words + self._arrays_of_network(network)
 
-    def _start_of_unit(self, fitted: dict[str, Any], n_inputs: int) -> Start:
+    def _start_of_unit(self, state: FittedState, n_inputs: int) -> Start:
         """A start of the unit, whatever the index of its array."""
-        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
-        return lambda array, _: start_gru(array, n_inputs, length, [fitted["_seed"]])
+        length = median_length(state.start.vectors) if state.start is not None else 1.0
+        return lambda array, _: start_gru(array, n_inputs, length, [state.seed])
 
-    @property
-    def _learned_network(self) -> LearnedGates:
+    def _learned_network(self, state: FittedState) -> LearnedGates:
         """What another model starts from beside the words."""
-        return LearnedGates(self.unit_weights_, self.gate_weights_)
+        return LearnedGates(state.arrays["unit_weights_"], state.arrays["gate_weights_"])
 
-    def _make_encoder(self, fitted: dict[str, Any]) -> GatedAverages:
-        words = self._encoder_of_words(fitted)
+    def _make_encoder(self, state: FittedState) -> GatedAverages:
+        words = self._encoder_of_words(state)
         return GatedAverages(
             words,
-            fitted,
+            state.arrays,
             alpha=self.gate_alpha,
             dropout=self.word_dropout,
             shuffled=float(self.shuffled),
-            norms=norms_for(self),
+            norms=partial(norms_of, self._spares),
         )
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        d = self.n_features_out_
-        n_units = np.shape(self.unit_weights_)[1] if np.ndim(self.unit_weights_) == 3 else 0
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        n_words, d, n_units = len(state.vocabulary_), state.n_features_out_, state.arrays["unit_weights_"].shape[1]
         return {
-            "word_vectors_": (self.word_vectors_, (n_words, d)),
-            "word_weights_": (self.word_weights_, (n_words,)),
-            "unit_weights_": (self.unit_weights_, (3, n_units, d + n_units + 1)),
-            "gate_weights_": (self.gate_weights_, (d, d + n_units + 1)),
+            "word_vectors_": (n_words, d),
+            "word_weights_": (n_words,),
+            "unit_weights_": (3, n_units, d + n_units + 1),
+            "gate_weights_": (d, d + n_units + 1),
         }
 
-    def _embed_words(self, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
-        return embed_gated(sentences, vectors, self.unit_weights_, self.gate_weights_)
+    def _embed_words(self, state: FittedState, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
+        return embed_gated(sentences, vectors, state.arrays["unit_weights_"], state.arrays["gate_weights_"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -10,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SimilarityMixin
-from .._base.state import Shaped
-from .._base.vector_length import LENGTH
-from .._corpus.corpus import SentenceCorpus
+from .._base.fitted import Fitted
+from .._base.start import median_length
+from .._base.trained import TrainedVectorizer
+from .._base.vector_length import LENGTH, length_without_source
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
+from .._training.state import FittedState, Shaped
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin, median_length
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict
 
@@ -74,7 +75,7 @@ class SentencePrediction(DenseObjective):
 
     def __init__(
         self,
-        fitted: dict[str, Any],
+        arrays: Mapping[str, np.ndarray],
         networks: list[Network],
         examples: ChunkExamples,
         sampler: Sampler,
@@ -82,7 +83,7 @@ class SentencePrediction(DenseObjective):
         largest_norm: float | None,
         longest_run: int,
     ) -> None:
-        self.fitted, self.networks, self.examples = fitted, networks, examples
+        self.arrays, self.networks, self.examples = arrays, networks, examples
         self.sampler, self.largest_norm = sampler, largest_norm
         self.blocks = SentenceBlocks(border=0, largest=128, longest_run=longest_run)
 
@@ -94,12 +95,12 @@ class SentencePrediction(DenseObjective):
         sample = self.sampler.draw(chunk.draws) if learn else self.sampler.all_words()
         distinct = np.unique(np.concatenate([source.ids, *(target.words.ids for target in targets)]))
         # Before the first word a decoder reads a vector of zeros.
-        vectors = np.concatenate([self.fitted["word_vectors_"][distinct], np.zeros((1, self._n_inputs), np.float32)])
+        vectors = np.concatenate([self.arrays["word_vectors_"][distinct], np.zeros((1, self._n_inputs), np.float32)])
         of_vectors = np.zeros_like(vectors)
         loss = 0.0
         found: dict[str, np.ndarray | RowGradients] = {}
         for network in self.networks:
-            of_network = _OfNetwork(network, self.fitted, distinct, vectors)
+            of_network = _OfNetwork(network, self.arrays, distinct, vectors)
             contexts = of_network.encode(source)
             for target in targets:
                 loss += of_network.decode(target, contexts, sample, learn)
@@ -113,7 +114,7 @@ class SentencePrediction(DenseObjective):
     def activation_bytes(self, n_words: int) -> int:
         """Memory for a chunk: what each unit reads and computes of each word, and the scores of the sample."""
         of_networks = (
-            sum(self.fitted[name].shape[1] for name, _ in network.encoders) * (_OF_ENCODER + _OF_DECODER)
+            sum(self.arrays[name].shape[1] for name, _ in network.encoders) * (_OF_ENCODER + _OF_DECODER)
             for network in self.networks
         )
         scores = min(n_words * (self.sampler.size + 1), MOST_SCORES)
@@ -121,17 +122,19 @@ class SentencePrediction(DenseObjective):
 
     @property
     def _n_inputs(self) -> int:
-        return int(self.fitted["word_vectors_"].shape[1])
+        return int(self.arrays["word_vectors_"].shape[1])
 
 
 class _OfNetwork:
     """A network at work on the sentences of a chunk."""
 
-    def __init__(self, network: Network, fitted: dict[str, Any], distinct: np.ndarray, vectors: np.ndarray) -> None:
-        self.network, self.distinct, self.vectors, self.rows = network, distinct, vectors, fitted[network.targets]
+    def __init__(
+        self, network: Network, arrays: Mapping[str, np.ndarray], distinct: np.ndarray, vectors: np.ndarray
+    ) -> None:
+        self.network, self.distinct, self.vectors, self.rows = network, distinct, vectors, arrays[network.targets]
         n_inputs = vectors.shape[1]
-        self.encoders = [Gru(fitted[name], n_inputs) for name, _ in network.encoders]
-        self.weights_of_decoders = fitted[network.decoders]
+        self.encoders = [Gru(arrays[name], n_inputs) for name, _ in network.encoders]
+        self.weights_of_decoders = arrays[network.decoders]
         self.decoders = [Gru(weights, n_inputs) for weights in self.weights_of_decoders]
         self.of_targets: list[RowGradients] = []
         self.of_decoders: list[np.ndarray] = []
@@ -179,7 +182,7 @@ class _OfNetwork:
         return found
 
 
-class RecurrentVectorizer(SimilarityMixin, InitMixin):
+class RecurrentVectorizer(TrainedVectorizer):
     """Base of the estimators with recurrent encoders and decoders.
 
     A method says which networks it has by `_networks`, and what they learn from by `_make_examples`.
@@ -198,7 +201,7 @@ class RecurrentVectorizer(SimilarityMixin, InitMixin):
     learn_words: bool
     negative: int
     max_gradient_norm: float | None
-    word_vectors_: NDArray[np.float32]
+    word_vectors_ = Fitted[NDArray[np.float32]]()
     _words_of_sentence = 32
     _n_decoders = 1
     _option_of_length = "word_components"
@@ -211,19 +214,19 @@ class RecurrentVectorizer(SimilarityMixin, InitMixin):
     def _make_examples(self) -> ChunkExamples:
         raise TypeError(f"{type(self).__name__} does not say what it predicts.")
 
-    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        return super()._start(corpus, *others) | {"n_features_out_": int(self.n_components)}
+    def _start(self, *given: Any) -> FittedState:
+        return replace(super()._start(*given), n_features_out_=int(self.n_components))
 
-    def _width_of_words(self, fitted: dict[str, Any]) -> int:
-        if "_init" in fitted:
-            return int(fitted["_init"].vectors.shape[1])
-        vectors = fitted.get("word_vectors_")
-        return super()._width_of_words({}) if vectors is None else int(vectors.shape[1])
+    def _width_of_words(self, state: FittedState) -> int:
+        if state.start is not None:
+            return int(state.start.vectors.shape[1])
+        vectors = state.arrays.get("word_vectors_")
+        return length_without_source(getattr(self, self._option_of_length)) if vectors is None else vectors.shape[1]
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words, n_inputs = len(fitted["word_counts_"]), self._width_of_words(fitted)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        n_words, n_inputs = len(state.word_counts_), self._width_of_words(state)
         options = self._options_of_shape
-        of_words = self._start_of_words(fitted, start_uniform((3 / n_inputs) ** 0.5))  # lengths of about one
+        of_words = self._start_of_words(state, start_uniform((3 / n_inputs) ** 0.5))  # lengths of about one
         arrays = [
             LearnedArray(
                 "word_vectors_",
@@ -238,21 +241,21 @@ class RecurrentVectorizer(SimilarityMixin, InitMixin):
             n_decoded = sum(units)
             for (name, _), n in zip(network.encoders, units):
                 shape = 3, n, n_inputs + n + 1
-                arrays.append(LearnedArray(name, shape, self._start_of_unit(fitted, n_inputs), "dense", options))
+                arrays.append(LearnedArray(name, shape, self._start_of_unit(state, n_inputs), "dense", options))
             of_all = self._n_decoders, 3, n_decoded, n_inputs + 2 * n_decoded + 1
-            start = self._start_of_unit(fitted, n_inputs)
+            start = self._start_of_unit(state, n_inputs)
             arrays.append(LearnedArray(network.decoders, of_all, start, "dense", options, kept=False))
-            counts = self._counts_of_learned(fitted)
+            counts = self._counts_of_learned(state)
             of_targets = len(counts), n_decoded + 1
             arrays.append(LearnedArray(network.targets, of_targets, _as_frequent(counts), options=options, kept=False))
         return arrays
 
-    def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
+    def _counts_of_learned(self, state: FittedState) -> np.ndarray:
         """How often each word occurs that is read and predicted in training."""
-        return np.asarray(fitted["word_counts_"])
+        return np.asarray(state.word_counts_)
 
-    def _start_of_unit(self, fitted: dict[str, Any], n_inputs: int) -> Start:
-        length = median_length(fitted["_init"].vectors) if "_init" in fitted else 1.0
+    def _start_of_unit(self, state: FittedState, n_inputs: int) -> Start:
+        length = median_length(state.start.vectors) if state.start is not None else 1.0
 
         def fill(array: np.ndarray, seed: int) -> None:
             for index, unit in enumerate(array.reshape(-1, *array.shape[-3:])):
@@ -260,42 +263,47 @@ class RecurrentVectorizer(SimilarityMixin, InitMixin):
 
         return fill
 
-    def _make_objective(self, fitted: dict[str, Any]) -> SentencePrediction:
+    def _make_objective(self, state: FittedState) -> SentencePrediction:
         networks = [network for network, _ in self._networks()]
-        sampler = Sampler(self._counts_of_learned(fitted), int(self.negative))
+        sampler = Sampler(self._counts_of_learned(state), int(self.negative))
         # The neighbours of a run of sentences are mostly in the run, and each distinct word of a block is read once.
         longest_run, largest_norm = 4 if self._needs_order else 1, self.max_gradient_norm
         return SentencePrediction(
-            fitted, networks, self._make_examples(), sampler, largest_norm=largest_norm, longest_run=longest_run
+            state.arrays, networks, self._make_examples(), sampler, largest_norm=largest_norm, longest_run=longest_run
         )
 
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self.word_vectors_
+    def _encoders_of(self, state: FittedState) -> list[tuple[str, bool]]:
+        """Names of the arrays that encode a sentence, each with whether it reads backward."""
+        found = [encoder for network, _ in self._networks() for encoder in network.encoders]
+        if not all(name in state.arrays for name, _ in found):
+            raise ValueError(
+                f"The options of this {type(self).__name__} name other units than those that it has learned. Set them "
+                "back to what they were in the fit, or fit the estimator again."
+            )
+        return found
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        shapes: dict[str, Shaped] = {"word_vectors_": (self.word_vectors_, (n_words, None))}
-        n_inputs, n_left = (0, *np.shape(self.word_vectors_))[-1], int(self.n_features_out_)
-        names = [name for network, _ in self._networks() for name, _ in network.encoders]
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        shapes: dict[str, tuple[int | None, ...]] = {"word_vectors_": (len(state.vocabulary_), None)}
+        n_inputs, n_left = state.arrays["word_vectors_"].shape[-1], int(state.n_features_out_)
+        names = [name for name, _ in self._encoders_of(state)]
         for name in names:
-            weights = getattr(self, name)
-            n_units = n_left if name == names[-1] else (0, 0, *np.shape(weights))[-2]
+            n_units = n_left if name == names[-1] else state.arrays[name].shape[-2]
             n_left -= n_units
-            shapes[name] = weights, (3, n_units, n_inputs + n_units + 1)
+            shapes[name] = 3, n_units, n_inputs + n_units + 1
         return shapes
 
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+    def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         is_known = sentences.rows[sentences.ids] >= 0
         ids, ptr = sentences.ids[is_known], offsets(is_known)[sentences.ptr]
         distinct, words = np.unique(ids, return_inverse=True)
-        vectors = self.word_vectors_[sentences.rows[distinct]]
+        vectors = state.arrays["word_vectors_"][sentences.rows[distinct]]
         which = np.flatnonzero(np.diff(ptr))
-        embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
+        embedded = np.zeros((len(ptr) - 1, state.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
         if len(which):
             ptr, first = np.append(ptr[which], ptr[-1]), 0
-            for name, reverse in (encoder for network, _ in self._networks() for encoder in network.encoders):
-                unit = Gru(getattr(self, name), vectors.shape[1])
+            for name, reverse in self._encoders_of(state):
+                unit = Gru(state.arrays[name], vectors.shape[1])
                 embedded[which, first : first + unit.n_units] = unit.encode(vectors, words, ptr, reverse)
                 first += unit.n_units
         return embedded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -20,26 +21,26 @@ class Unfolding(DenseObjective):
 
     blocks = SentenceBlocks(border=0, largest=128, longest_run=1)
 
-    def __init__(self, fitted: dict[str, Any], trees: TreeSource, alpha: float | None) -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray], trees: TreeSource, alpha: float | None) -> None:
         """``alpha`` is the strength with which learned words are pulled to their start; None is for given words."""
-        self.fitted, self.trees, self.alpha = fitted, trees, alpha
+        self.arrays, self.trees, self.alpha = arrays, trees, alpha
 
     def activation_bytes(self, n_words: int) -> int:
         """Memory for states, outputs, slopes, gradients and errors of words and as many nodes, and of a level.
 
         If words are learned, also for how far they are from their start, and their gradients.
         """
-        return 4 * n_words * (2 * 6 + 2 * (self.alpha is not None)) * len(self.fitted["encoder_weights_"])
+        return 4 * n_words * (2 * 6 + 2 * (self.alpha is not None)) * len(self.arrays["encoder_weights_"])
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         words, _ = list_known(chunk.text, chunk.sentences)
-        encoder, decoder = self.fitted["encoder_weights_"], self.fitted["decoder_weights_"]
-        vectors = self.fitted["word_vectors_"]
+        encoder, decoder = self.arrays["encoder_weights_"], self.arrays["decoder_weights_"]
+        vectors = self.arrays["word_vectors_"]
         folded, rows, _ = fold_rows(words.ids, words.ptr, self.trees, vectors, encoder, decoder)
         unfolded = unfold(folded, decoder)
         loss, moved = unfolded.loss, np.zeros((0, vectors.shape[1]), np.float32)
         if self.alpha is not None:
-            moved = vectors[rows] - self.fitted["_start_vectors"][rows]
+            moved = vectors[rows] - self.arrays["_start_vectors"][rows]
             moved[folded.trees.roots[folded.trees.roots < len(rows)]] = 0  # sentences of one word have no loss
             loss += self.alpha / 2 * float(np.vdot(moved, moved))
         if not learn or not unfolded.n_words:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.queries import SimilarityMixin
-from .._base.state import Shaped
+from .._base.fitted import Fitted
+from .._base.reading import check_agreement
+from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.state import FittedState, Shaped
 from .._validation.limits import INT64_MAX, integers
-from .._word_vectors.start import InitMixin
 from ._parses import ParsesMixin, brackets_of
 from ._recursive import TreeSource, Unfolding, fold_rows
 from ._tree import start_pairs
@@ -28,7 +29,7 @@ def _start_of_pairs(is_decoder: bool) -> Start:
     return lambda array, seed: start_pairs(array, [seed, 7], is_decoder=is_decoder)
 
 
-class RecursiveAutoencoderVectorizer(ParsesMixin, SimilarityMixin, InitMixin):
+class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
@@ -167,9 +168,9 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, SimilarityMixin, InitMixin):
         "alpha": [Interval(Real, 0.0, 1e12, closed="right")],
     }
     solver = "adam"
-    word_vectors_: NDArray[np.float32]
-    encoder_weights_: NDArray[np.float32]
-    decoder_weights_: NDArray[np.float32]
+    word_vectors_ = Fitted[NDArray[np.float32]]()
+    encoder_weights_ = Fitted[NDArray[np.float32]]()
+    decoder_weights_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
         "URAE": {
             "n_components": 200,
@@ -241,15 +242,15 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, SimilarityMixin, InitMixin):
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too
-            super(InitMixin, self)._check_agreement(corpus, name)
+            check_agreement(self, corpus, name)
         else:
             super()._check_agreement(corpus, name)
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        n_words, d = len(fitted["word_counts_"]), self._width_of_words(fitted)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        n_words, d = len(state.word_counts_), self._width_of_words(state)
         uniform = start_uniform((3 / d) ** 0.5)  # lengths of about one
         # The seed of the fit, not that of the array, so that both arrays start alike.
-        words = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
+        words = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
         options, is_frozen = ("n_components", "trees", "learn_words"), not self.learn_words
         source = LearnedArray("word_vectors_", (n_words, d), words, options=options, frozen=is_frozen, is_source=True)
         arrays = [
@@ -261,34 +262,28 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, SimilarityMixin, InitMixin):
             arrays.append(source._replace(name="_start_vectors", frozen=True))
         return arrays
 
-    def _make_objective(self, fitted: dict[str, Any]) -> Unfolding:
-        return Unfolding(fitted, self._trees_of(fitted["vocabulary_"]), float(self.alpha) if self.learn_words else None)
+    def _make_objective(self, state: FittedState) -> Unfolding:
+        return Unfolding(
+            state.arrays, self._trees_of(state.vocabulary_), float(self.alpha) if self.learn_words else None
+        )
 
     def _trees_of(self, vocabulary: dict[str, int]) -> TreeSource:
         if self.trees == "bracketed":
             return brackets_of(vocabulary)
         return "greedy" if self.trees == "greedy" else None
 
-    @property
-    def _summed_vectors(self) -> np.ndarray:
-        return self.word_vectors_
+    def _shapes_of_state(self, state: FittedState) -> Shaped:
+        n_words, d = len(state.vocabulary_), state.n_features_out_
+        return {"word_vectors_": (n_words, d), "encoder_weights_": (d, 2 * d + 1), "decoder_weights_": (2 * d, d + 1)}
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Shaped]:
-        d = self.n_features_out_
-        return {
-            "word_vectors_": (self.word_vectors_, (n_words, d)),
-            "encoder_weights_": (self.encoder_weights_, (d, 2 * d + 1)),
-            "decoder_weights_": (self.decoder_weights_, (2 * d, d + 1)),
-        }
-
-    def _vectors_of(self, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
+    def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = sentences.rows[sentences.ids]
         is_known = rows >= 0
         rows, ptr = rows[is_known], offsets(is_known)[sentences.ptr]
         which = np.flatnonzero(np.diff(ptr))
-        trees = self._trees_of(self.vocabulary_)
-        arrays = self.word_vectors_, self.encoder_weights_, self.decoder_weights_
-        embedded = np.zeros((len(ptr) - 1, self.n_features_out_), np.float32) if out is None else out
+        trees = self._trees_of(state.vocabulary_)
+        arrays = tuple(state.arrays[name] for name in ("word_vectors_", "encoder_weights_", "decoder_weights_"))
+        embedded = np.zeros((len(ptr) - 1, state.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
         ptr = np.append(ptr[which], ptr[-1])
         for first in range(0, len(which), _BATCH):

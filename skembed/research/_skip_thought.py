@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.coverage import known_fraction
+from .._base.fitted import Fitted
 from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
+from .._training.state import ABSENT, FittedState
 from .._word_vectors.join import counts_of
+from .._word_vectors.matches import known_fraction
 from .._word_vectors.read import read_parameter
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
@@ -31,6 +34,13 @@ _ONE_WAY = Network((("encoder_weights_", False),))
 _BOTH_WAYS = Network(
     (("forward_weights_", False), ("backward_weights_", True)), "bi_decoder_weights_", "bi_target_vectors_"
 )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SkipThoughtState(FittedState):
+    """What the method has learned."""
+
+    n_learned: int = ABSENT  # words; those of `expand_with` come after them
 
 
 class SkipThoughtVectorizer(RecurrentVectorizer):
@@ -195,16 +205,17 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     }
     _needs_order = True
     _n_decoders = 2
+    _state = SkipThoughtState()
     _options_of_shape = "n_components", "word_components", "learn_words", "direction"
-    encoder_weights_: NDArray[np.float32]
-    forward_weights_: NDArray[np.float32]
-    backward_weights_: NDArray[np.float32]
+    encoder_weights_ = Fitted[NDArray[np.float32]]()
+    forward_weights_ = Fitted[NDArray[np.float32]]()
+    backward_weights_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
-    decoder_weights_: NDArray[np.float32]
-    target_vectors_: NDArray[np.float32]
-    bi_decoder_weights_: NDArray[np.float32]
-    bi_target_vectors_: NDArray[np.float32]
+    decoder_weights_ = Fitted[NDArray[np.float32]]()
+    target_vectors_ = Fitted[NDArray[np.float32]]()
+    bi_decoder_weights_ = Fitted[NDArray[np.float32]]()
+    bi_target_vectors_ = Fitted[NDArray[np.float32]]()
 
     def __init__(
         self,
@@ -285,50 +296,47 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     def _make_examples(self) -> Any:
         return neighbouring
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        fitted = super()._learn_vocabulary(corpus, *others)
-        n_learned = len(fitted["vocabulary_"])
+    def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+        learned: Any = super()._learn_vocabulary(corpus, state)
+        n_learned = len(learned.vocabulary_)
         if self.expand_with is not None:
-            words = list(dict.fromkeys([*fitted["vocabulary_"], *self._given()[0]]))
-            fitted |= {
-                "vocabulary_": {word: row for row, word in enumerate(words)},
-                "word_counts_": counts_of(words, corpus),
-                "coverage_": known_fraction(corpus, words),
-            }
-        return fitted | {"_n_learned": n_learned}
+            words = list(dict.fromkeys([*learned.vocabulary_, *self._given()[0]]))
+            learned = replace(
+                learned,
+                vocabulary_={word: row for row, word in enumerate(words)},
+                word_counts_=counts_of(words, corpus),
+                coverage_=known_fraction(corpus, words),
+            )
+        return replace(learned, n_learned=n_learned)
 
-    def _text_statistics(
-        self, corpus: SentenceCorpus, fitted: dict[str, Any], earlier: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        statistics = super()._text_statistics(corpus, fitted, earlier)
-        return statistics | ({"_n_learned": len(fitted["word_counts_"])} if earlier else {})
+    def _text_statistics(self, corpus: SentenceCorpus, state: Any, earlier: FittedState | None = None) -> FittedState:
+        return state if earlier is None else replace(state, n_learned=len(state.word_counts_))
 
     @property
     def _appends_words(self) -> bool:
         # Words of `expand_with` come after the learned ones.
-        return self.expand_with is None and vars(self).get("_n_learned") == len(self.vocabulary_)
+        return self.expand_with is None and self._state.n_learned == len(self._state.vocabulary_)
 
     def _given(self) -> tuple[list[str], np.ndarray]:
         """The words and vectors of `expand_with`."""
         return read_parameter(self.expand_with, "expand_with")[:2]
 
-    def _counts_of_learned(self, fitted: dict[str, Any]) -> np.ndarray:
-        return np.asarray(fitted["word_counts_"][: fitted["_n_learned"]])
+    def _counts_of_learned(self, state: SkipThoughtState) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(state.word_counts_[: state.n_learned])
 
-    def _weights_in_training(self, fitted: dict[str, Any]) -> np.ndarray:
-        return np.ones(fitted["_n_learned"], np.float32)  # the others are unknown in training
+    def _weights_in_training(self, state: SkipThoughtState) -> np.ndarray:  # type: ignore[override]
+        return np.ones(state.n_learned, np.float32)  # the others are unknown in training
 
-    def _finish_fit(self, fitted: dict[str, Any], corpus: SentenceCorpus) -> dict[str, Any]:
-        fitted = super()._finish_fit(fitted, corpus)
+    def _finish_fit(self, state: SkipThoughtState, corpus: SentenceCorpus) -> FittedState:  # type: ignore[override]
         if self.expand_with is not None:
-            self._expand(fitted)
-        return fitted
+            self._expand(state)
+        return state
 
-    def _expand(self, fitted: dict[str, Any]) -> None:
+    def _expand(self, state: SkipThoughtState) -> None:
         """Map the given vectors of words that were not learned to the learned ones, by least squares."""
         words, given = self._given()
-        rows = np.array([fitted["vocabulary_"].get(word, -1) for word in words])
-        learned, n_learned = fitted["word_vectors_"], fitted["_n_learned"]
+        rows = np.array([state.vocabulary_.get(word, -1) for word in words])
+        learned, n_learned = state.arrays["word_vectors_"], state.n_learned
         shared, new = (rows >= 0) & (rows < n_learned), rows >= n_learned
         if not shared.any():
             raise ValueError("expand_with has none of the learned words, so its vectors cannot be mapped to theirs.")

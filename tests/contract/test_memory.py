@@ -62,13 +62,14 @@ def test_parts_are_what_a_fit_has(name):
     estimator = fitted(name)
     text = SentenceCorpus.from_sentences(TEXT, GROUPS, stemmer=estimator.stemmer)
     memory = make(name).estimate_memory(text)
-    arrays = {key: value for key, value in vars(estimator).items() if isinstance(value, np.ndarray)}
+    state = estimator._state
+    arrays = {key: value for key, value in state.values().items() if isinstance(value, np.ndarray)}
     names = [*MATRICES, "word_weights_"] if "_scales" in arrays else MATRICES  # where they are learned
     of_weights = {id(arrays[key]): arrays[key].nbytes for key in names if key in arrays}  # two may be the same
-    records = estimator._copied_at_the_end(estimator._learned_arrays(vars(estimator)))
+    records = estimator._copied_at_the_end(estimator._learned_arrays(state))
     at_the_end = sum(record.n_bytes for record in records)
     # Vectors of sentences live as long as a fit.
-    of_text = estimator._arrays_of_text(vars(estimator), estimator._encode_text(text, vars(estimator)))
+    of_text = estimator._arrays_of_text(state, estimator._encode_text(text, state))
     of_sentences = sum(record.n_bytes for record in of_text)
     assert memory["weights"] + at_the_end == sum(of_weights.values()) + of_sentences
     assert memory["copies"] >= at_the_end
@@ -86,7 +87,7 @@ def test_parts_are_what_a_fit_has(name):
 def test_activations_of_a_chunk(name, options):
     model = make(name, n_components=64, max_iter=1, **options)
     text = SentenceCorpus.from_sentences([sentence for sentence in TEXT if sentence] * 2)
-    state = vars(model.fit(text)).copy()
+    state = model.fit(text)._state
     objective, encoded = model._make_objective(state), model._encode_text(text, state)
     chunk = Chunk(encoded, np.arange(128), np.random.default_rng(0))
     found = objective.gradients(chunk, True)

@@ -9,10 +9,11 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make
+from estimators import NAMES, OTHER_TEXT, TEXT, bits, fitted, learned, make, with_state
 from sklearn.exceptions import InconsistentVersionWarning
 
-import skembed._base.saving as saving_module
+import skembed._base.text as text_module
+import skembed._training.state as state_module
 from skembed import CBOSVectorizer, Sent2VecVectorizer
 
 OPTIONS = {"ngram_range": (1, 2), "min_count": 1, "random_state": 0, "subsample": 1e-2, "max_iter": 1}
@@ -53,8 +54,8 @@ def mostly_zeros():
 
 
 def test_rows_of_zeros_are_not_saved(mostly_zeros):
-    assert sum(value.nbytes for value in vars(mostly_zeros).values() if isinstance(value, np.ndarray)) > 30e6
-    used = np.count_nonzero(mostly_zeros._source_vectors.any(axis=1))
+    assert sum(array.nbytes for array in mostly_zeros._state.arrays.values()) > 30e6
+    used = np.count_nonzero(mostly_zeros._state.arrays["_source_vectors"].any(axis=1))
     assert len(pickle.dumps(mostly_zeros)) < 100 * used + 50_000
 
 
@@ -77,30 +78,33 @@ def test_numbers_that_look_like_zero_keep_their_bits(monkeypatch):
     matrix = np.zeros((30_000, 3), np.float32)
     matrix[[2, 7, 29_999]] = [[0, -0.0, 0], [1e-45, 0, 0], [np.nan, np.inf, 0]]
     model = CBOSVectorizer(3, min_count=1).fit(TEXT)
-    model.matrix_, model.falling_, model.row_ = matrix, np.asfortranarray(matrix), matrix[0]
-    model.full_ = np.ones((30_000, 3), np.float32)
-    model.whole_, model.labels_ = matrix.view(np.int32), np.full((9000, 2), "", object)
+    arrays = {"matrix_": matrix, "falling_": np.asfortranarray(matrix), "row_": matrix[0]}
+    arrays |= {"full_": np.ones((30_000, 3), np.float32)}
+    arrays |= {"whole_": matrix.view(np.int32), "labels_": np.full((9000, 2), "", object)}
+    with_state(model, arrays)
     taken = []
-    original = saving_module.rows_with_values
-    monkeypatch.setattr(saving_module, "rows_with_values", lambda value: taken.append(value) or original(value))
+    original = state_module.rows_with_values
+    monkeypatch.setattr(state_module, "rows_with_values", lambda value: taken.append(value) or original(value))
     back = pickle.loads(pickle.dumps(model))
     assert [value.dtype for value in taken] == [np.float32, np.int32]
     assert learned(back) == learned(model)
-    assert back.matrix_.view(np.uint32).any(axis=1).sum() == 3 and back.falling_.flags.f_contiguous
+    found = back._state.arrays
+    assert found["matrix_"].view(np.uint32).any(axis=1).sum() == 3 and found["falling_"].flags.f_contiguous
 
 
 def test_a_copy_shares_the_arrays_and_a_deep_copy_does_not(mostly_zeros):
-    assert copy.copy(mostly_zeros)._source_vectors is mostly_zeros._source_vectors
-    assert not np.shares_memory(copy.deepcopy(mostly_zeros)._source_vectors, mostly_zeros._source_vectors)
+    name = "_source_vectors"
+    assert copy.copy(mostly_zeros)._state is mostly_zeros._state
+    assert not np.shares_memory(copy.deepcopy(mostly_zeros)._state.arrays[name], mostly_zeros._state.arrays[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pickle_carries_the_version_that_wrote_it(monkeypatch, name):
     for estimator in (make(name), fitted(name)):
         with monkeypatch.context() as context:
-            context.setattr(saving_module, "__version__", "0.0.7")
+            context.setattr(text_module, "__version__", "0.0.7")
             written = pickle.dumps(estimator)
-        message = rf"{type(estimator).__name__} was saved by skembed 0\.0\.7, and this is {saving_module.__version__}:"
+        message = rf"{type(estimator).__name__} was saved by skembed 0\.0\.7, and this is {text_module.__version__}:"
         with pytest.warns(InconsistentVersionWarning) as caught:
             back = pickle.loads(written)
         assert caught[-1].message.original_sklearn_version == "0.0.7"
@@ -111,7 +115,7 @@ def test_a_pickle_carries_the_version_that_wrote_it(monkeypatch, name):
 def test_a_pickle_without_a_version(monkeypatch):
     model = fitted("CBOSVectorizer")
     with monkeypatch.context() as context:
-        context.setattr(saving_module.PickleMixin, "__getstate__", lambda self: dict(vars(self)))
+        context.setattr(text_module.TextEstimator, "__getstate__", lambda self: dict(vars(self)))
         written = pickle.dumps(model)
     with pytest.warns(InconsistentVersionWarning, match="CBOSVectorizer was saved by skembed pre-0.1, "):
         back = pickle.loads(written)

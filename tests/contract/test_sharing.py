@@ -16,10 +16,10 @@ from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, lea
 from sklearn.base import clone
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
+from skembed._base import coverage, queries
 from skembed._base.pooled import PooledVectorizer
-from skembed._base.sharing import side_state
 from skembed._base.text import TextEstimator
-from skembed._methods.bow_pca import BOWPCA as Bags
+from skembed._methods import bow_pca
 
 ROOT = Path(__file__).resolve().parents[2]
 HANGS_AFTER = 120  # seconds; far above what any of these takes
@@ -78,8 +78,10 @@ READS = {
 def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, read):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     expected = READS[read](estimator)
-    method = {"explain": "_feature_names", "coverage": "_encode_batch"}.get(read, "_pool")
-    found = Stop(monkeypatch, PooledVectorizer, method).during(lambda: READS[read](estimator), lambda: refit(estimator))
+    place, method = {"explain": (queries, "_feature_names"), "coverage": (coverage, "encode_batch")}.get(
+        read, (PooledVectorizer, "_pool")
+    )
+    found = Stop(monkeypatch, place, method).during(lambda: READS[read](estimator), lambda: refit(estimator))
     assert bits(found) == bits(expected)
     assert estimator.n_features_out_ == 5
 
@@ -88,17 +90,9 @@ def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, re
 def test_bags_see_one_state_while_another_thread_fits(monkeypatch, n_components):
     estimator = BOWPCA(n_components, weighting="idf", random_state=0).fit(TEXT)
     expected = estimator.transform(OTHER_TEXT)
-    stop = Stop(monkeypatch, Bags, "_weighted_counts")
+    stop = Stop(monkeypatch, bow_pca, "_weighted_counts")
     found = stop.during(lambda: estimator.transform(OTHER_TEXT), lambda: refit(estimator))
     assert bits(found) == bits(expected)
-
-
-def test_the_names_of_the_columns_are_those_of_the_rows(monkeypatch):
-    estimator = make("CBOSVectorizer").set_output(transform="pandas").fit(TEXT)
-    expected = estimator.transform(OTHER_TEXT)
-    stop = Stop(monkeypatch, PooledVectorizer, "_pool")
-    found = stop.during(lambda: estimator.transform(OTHER_TEXT), lambda: refit(estimator))
-    assert list(found.columns) == list(expected.columns) and bits(found.to_numpy()) == bits(expected.to_numpy())
 
 
 def test_vectors_and_words_taken_from_an_estimator_are_of_one_fit(monkeypatch):
@@ -135,41 +129,6 @@ def test_a_fit_takes_effect_all_at_once(monkeypatch, name):
     assert all(found in (before, after) for found in seen)
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_transform"])
-@pytest.mark.parametrize("name", ["CBOSVectorizer", "MeanEmbeddingVectorizer-given", "BOWPCA"])
-def test_fits_of_one_estimator_wait_for_each_other(monkeypatch, name, method):
-    together, most = [], []
-    begun = threading.Barrier(2, timeout=0.3)  # broken where the second one has to wait
-    original = TextEstimator._corpus_to_learn_from
-
-    def count(self, *args):
-        together.append(1)
-        most.append(len(together))
-        try:
-            begun.wait()
-        except threading.BrokenBarrierError:
-            pass
-        together.pop()
-        return original(self, *args)
-
-    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", count)
-    estimator = make(name)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda text: getattr(estimator, method)(text), [TEXT, TEXT]))
-    assert most == [1, 1]
-
-
-def test_no_partial_fit_is_lost():
-    estimator = CBOSVectorizer(4, min_count=1, random_state=0)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(estimator.partial_fit, [TEXT] * 32))
-    one_after_the_other = CBOSVectorizer(4, min_count=1, random_state=0)
-    for _ in range(32):
-        one_after_the_other.partial_fit(TEXT)
-    assert estimator.n_iter_ == 32
-    assert learned(estimator) == learned(one_after_the_other)
-
-
 def test_a_fit_within_a_fit():
     class TwoPasses(CBOSVectorizer):
         def fit(self, X, y=None, *, groups=None):
@@ -179,20 +138,6 @@ def test_a_fit_within_a_fit():
     joined = MeanEmbeddingVectorizer(word_vectors=[TwoPasses(8, min_count=1, random_state=0)], random_state=0)
     assert len(joined.fit(TEXT).word_vectors_) > 10
     assert TwoPasses(8, min_count=1, max_iter=2).fit(TEXT).n_iter_ == 3
-
-
-def test_fits_of_different_estimators_do_not_wait(monkeypatch):
-    both = threading.Barrier(2, timeout=HANGS_AFTER)
-    original = TextEstimator._corpus_to_learn_from
-
-    def meet(self, *args):
-        both.wait()
-        return original(self, *args)
-
-    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", meet)
-    first = make("CBOSVectorizer")
-    with ThreadPoolExecutor(2) as pool:  # a copy and a clone have locks of their own
-        assert len(list(pool.map(lambda e: e.fit(TEXT), [first, copy.copy(first)]))) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -234,20 +179,8 @@ def test_what_lies_beside_an_estimator_is_no_part_of_it(name):
     before, size = set(vars(estimator)), len(pickle.dumps(estimator))
     estimator.transform(OTHER_TEXT)
     assert set(vars(estimator)) == before and len(pickle.dumps(estimator)) == size
-    assert side_state(estimator).known_tokens is not None
-    for other in (copy.copy(estimator), copy.deepcopy(estimator), clone(estimator)):
-        assert side_state(other) is not side_state(estimator) and side_state(other).known_tokens is None
-
-
-def test_nothing_is_kept_of_an_estimator_that_is_gone():
-    from skembed._base.sharing import _SIDE_STATES
-
-    estimator = make("CBOSVectorizer").fit(TEXT)
-    estimator.transform(TEXT)
-    n_before = len(_SIDE_STATES)
-    assert id(estimator) in _SIDE_STATES
-    del estimator
-    assert len(_SIDE_STATES) < n_before
+    assert "known_tokens" in vars(estimator._state)
+    assert "known_tokens" not in vars(copy.deepcopy(estimator)._state) and not hasattr(clone(estimator), "vocabulary_")
 
 
 # -- derived classes -------------------------------------------------------------------------------------------------

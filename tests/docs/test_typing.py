@@ -14,6 +14,7 @@ from estimators import CLASSES, NAMES, default, fitted
 
 import skembed
 from skembed import inspection
+from skembed._base.fitted import Fitted
 
 PACKAGE = Path(skembed.__file__).parent
 PUBLIC = {
@@ -65,12 +66,13 @@ def test_lazy_names_are_those_for_type_checkers():
 
 def declared(cls):
     """Names of the attributes that a type checker knows of a class."""
-    properties = {name for name, value in inspect.getmembers(cls) if isinstance(value, property)}
+    properties = {name for name, value in inspect.getmembers(cls) if isinstance(value, (property, Fitted))}
     return properties.union(*(vars(base).get("__annotations__", {}) for base in cls.__mro__))
 
 
 def undeclared(instance):
-    return {name for name in vars(instance) if name[0] != "_"} - declared(type(instance))
+    learned = instance._state.values() if hasattr(instance, "_state") else {}
+    return {name for name in [*vars(instance), *learned] if name[0] != "_"} - declared(type(instance))
 
 
 @pytest.mark.parametrize("name", NAMES)

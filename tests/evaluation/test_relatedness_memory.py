@@ -51,7 +51,7 @@ def test_estimate_changes_nothing():
     memory = model.estimate_memory(pairs)
     assert state(model) == before and not hasattr(make(), "encoder_")
     of_head = sum(array.size for array in (*model.coefs_, *model.intercepts_))
-    of_words = sum(vars(model.encoder_)[name].nbytes for name in ("_directions", "_scales", "_start_vectors"))
+    of_words = sum(model.encoder_._state.arrays[name].nbytes for name in ("_directions", "_scales", "_start_vectors"))
     assert memory["weights"] == 4 * of_head + of_words
 
 

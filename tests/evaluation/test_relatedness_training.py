@@ -4,6 +4,7 @@ import copy
 import importlib.util
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scored_pairs import ENCODERS, make, scored, state
 from sklearn.base import clone
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
-from skembed._word_vectors.paired_words import MOVES
+from skembed._base.paired_words import MOVES
 from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
 from skembed.evaluation._relatedness_passes import hold_out_pairs
 from skembed.evaluation._relatedness_training import EmbeddedPairs, RelatednessTraining
@@ -59,11 +60,11 @@ class SlowTraining:
         self.layers = [layer.astype(np.float64) for layer in training.head.layers]
         self.moments = [np.zeros((2, *layer.shape)) for layer in self.layers]
         self.words = {
-            "directions": learned["_directions"].astype(np.float64),
-            "scales": learned["_scales"].astype(np.float64),
-            "start": learned["_start_vectors"].astype(np.float64),
-            "direction_moments": learned["_directions_accumulator"].astype(np.float64),
-            "scale_moments": learned["_scales_accumulator"].astype(np.float64),
+            "directions": learned.arrays["_directions"].astype(np.float64),
+            "scales": learned.arrays["_scales"].astype(np.float64),
+            "start": learned.arrays["_start_vectors"].astype(np.float64),
+            "direction_moments": learned.arrays["_directions_accumulator"].astype(np.float64),
+            "scale_moments": learned.arrays["_scales_accumulator"].astype(np.float64),
         }
         text = training.text
         self.sentences = [text.tokens[a:b].tolist() for a, b in zip(text.sent_ptr, text.sent_ptr[1:])]
@@ -110,19 +111,19 @@ def test_a_pass_is_that_of_the_twin(n_passes, rates_left):
     encoder = ParaphraseVectorizer(5, alpha=0.05, random_state=0)
     options = make(encoder, n_hidden=3, batch_size=4, alpha=0.02, dropout=0.3, learning_rate=0.02)
     options.set_params(encoder_learning_rate=0.01)
-    learned = encoder._start(pairs.sentences, (), None) | {"_from_labels": False}
+    learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
     text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, np.linspace(1, 5, 3))
     random = np.random.RandomState(0)
     training = RelatednessTraining(options, encoder._make_encoder(learned), text, targets, np.arange(10), random)
-    twin, start = SlowTraining(training, learned), copy.deepcopy(learned["_directions"])
+    twin, start = SlowTraining(training, learned), learned.arrays["_directions"].copy()
     losses = twin.run_pass(rates_left)
     assert training.run_pass(1, n_passes, lambda share: None) == pytest.approx(np.average(losses, weights=[4, 4, 2]))
-    assert training.head.n_steps == learned["_n_steps"] == 3
+    assert training.head.n_steps == training.encoder.n_steps == 3
     for found, expected in zip(training.head.layers, twin.layers):
         np.testing.assert_allclose(found, expected, atol=2e-5)
-    np.testing.assert_allclose(learned["_directions"], twin.words["directions"], atol=2e-5)
-    np.testing.assert_allclose(learned["_scales"], twin.words["scales"], atol=2e-5)
-    assert abs(learned["_directions"] - start).max() > 5e-3
+    np.testing.assert_allclose(learned.arrays["_directions"], twin.words["directions"], atol=2e-5)
+    np.testing.assert_allclose(learned.arrays["_scales"], twin.words["scales"], atol=2e-5)
+    assert abs(learned.arrays["_directions"] - start).max() > 5e-3
 
 
 def test_rates_fall_from_one_to_zero():
@@ -158,7 +159,7 @@ def test_stops_early_with_the_best_weights():
     curve = model.validation_loss_curve_
     assert 5 <= model.n_iter_ == len(curve) == len(model.loss_curve_) < 200
     assert np.argmin(curve) == len(curve) - 5  # if each fall is above `tol`
-    held = hold_out_pairs(PairCorpus.from_pairs(pairs), 0.1, model.encoder_._seed)
+    held = hold_out_pairs(PairCorpus.from_pairs(pairs), 0.1, model.encoder_._state.seed)
     assert 18 <= held.sum() <= 20
     targets, p = sparse_targets(y[held], model.grades_), model.predict_grades([pairs[i] for i in np.flatnonzero(held)])
     divergences = [sum(a * np.log(a / b) for a, b in zip(t, q) if a > 0) for t, q in zip(targets, p)]
@@ -169,7 +170,7 @@ def test_stops_early_with_the_best_weights():
 
 def test_nothing_is_learned_from_what_is_held_out():
     pairs, y = scored(100)
-    held = hold_out_pairs(PairCorpus.from_pairs(pairs), 0.3, make().fit(pairs, y).encoder_._seed)
+    held = hold_out_pairs(PairCorpus.from_pairs(pairs), 0.3, make().fit(pairs, y).encoder_._state.seed)
     models = [
         make(max_iter=1, early_stopping=True, validation_fraction=0.3).fit(pairs, scores)
         for scores in (y, np.where(held, 6 - y, y), np.where(held, y, 6 - y))
@@ -207,7 +208,7 @@ def test_partial_fit_learns_a_pass_a_call(encoder):
     for _ in range(12):
         assert model.partial_fit(pairs, y) is model
     assert model.n_iter_ == len(model.loss_curve_) == 12 and model.loss_ == model.loss_curve_[-1]
-    assert model._n_steps == model.encoder_._n_steps == 12 * 10
+    assert model._n_steps == model.encoder_._state.n_steps == 12 * 10
     assert np.corrcoef(scores, model.predict(others))[0, 1] > 0.9
     started = make(encoder, max_iter=1).fit(pairs, y)
     np.testing.assert_array_equal(model.scale_, started.scale_)

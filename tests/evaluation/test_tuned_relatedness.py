@@ -125,7 +125,7 @@ def test_a_fitted_cse_is_a_start_with_its_filters():
     settings = {"filter_widths": (1, 2), "n_filters": 16, "max_iter": 1, "learning_rate": 1e-12}
     same = CSEVectorizer(init=first, **settings).fit(pairs)
     np.testing.assert_allclose(same.transform(SENTENCES), first.transform(SENTENCES), rtol=1e-4, atol=1e-5)
-    assert not np.allclose(first._start_filters, first.filters_)
+    assert not np.allclose(first._state.arrays["_start_filters"], first.filters_)
     other = CSEVectorizer(init=first, **settings | {"padding": "narrow"}).fit(pairs)
     assert not np.allclose(other.filters_, first.filters_)  # which are for other windows
     frozen = CSEVectorizer(init=FrozenEstimator(first), **settings).fit(pairs)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from estimators import with_state
 from safetensors.numpy import load_file
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
@@ -54,7 +55,7 @@ def test_the_library_of_the_other_programs_splits_text_alike(options, tmp_path):
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "model" / "tokenizer.json"))
     for sentence in SENTENCES:
         found = [token for token in theirs.encode(sentence).tokens if token != "[UNK]"]
-        assert found == [word for word in emb._tokenizer.analyze(sentence) if word in emb.vocabulary_]
+        assert found == [word for word in emb._state.tokenizer.analyze(sentence) if word in emb.vocabulary_]
 
 
 def test_the_other_programs_open_the_folder(tmp_path):
@@ -115,8 +116,9 @@ def test_models_that_are_no_sums_of_words(tmp_path):
     emb = import_model(Path(__file__).parent / "files" / "sent2vec.bin")
     with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\): there are no word n-grams"):
         export_model(emb, tmp_path / "model")
-    emb = MeanEmbeddingVectorizer(word_vectors={"Cat": [1.0], "cat": [1.0]}, unknown="zero").fit(["cat"])
-    del emb.vocabulary_["cat"]
+    vectors = {"Cat": [1.0], "CAT": [1.0]}  # which no lowercased text has
+    emb = MeanEmbeddingVectorizer(word_vectors=vectors, lowercase=False, unknown="zero").fit(["Cat"])
+    with_state(emb, tokenizer=Tokenizer())
     with pytest.raises(ValueError, match="No word of the vocabulary comes out"):
         export_model(emb, tmp_path / "model")
 

@@ -1,6 +1,7 @@
 """C-PHRASE against its slow twin, and what its trees do."""
 
 import re
+from dataclasses import replace
 
 import numba
 import numpy as np
@@ -163,8 +164,8 @@ def test_gradient_is_the_numeric_one(options):
 def test_brackets_are_neither_counted_nor_drawn():
     counts = np.array([5000, 400, 20, 3, 9000, 9000])
     estimator = CPhraseVectorizer(trees="bracketed", subsample=1e-3)
-    fitted = start(estimator, n_words=6) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    options = CPhraseObjective(estimator, fitted, (4, 5)).options
+    state = replace(start(estimator, n_words=6), word_counts_=counts, n_tokens=counts.sum())
+    options = CPhraseObjective(estimator, state, (4, 5)).options
     expected = [keep_probability(count, 5423, 1e-3) for count in counts[:4]]
     np.testing.assert_allclose(options.keep[:4], expected, rtol=1e-6)
     drawn = {draw_negative(options.negatives, half, bits(1, 2, 3, j)) for half in ((0, 6),) for j in range(2000)}

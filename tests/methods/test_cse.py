@@ -79,7 +79,7 @@ class Words:
     """An encoder of words that does not move, and remembers what it was asked."""
 
     def __init__(self, vectors):
-        self.vectors, self.gradient = vectors, None
+        self.vectors, self.gradient, self.n_steps = vectors, None, 5
 
     def encode(self, text, sentences, seed, learn):
         self.ids = [text.tokens[text.sent_ptr[i] : text.sent_ptr[i + 1]] for i in sentences]
@@ -100,7 +100,6 @@ def arrays(widths, n_filters):
         "_intercept": random.normal(size=(len(widths), n_filters)).astype(np.float32),
         "_filters_accumulator": random.uniform(0, 0.1, size=(2, *shape)).astype(np.float32),
         "_intercept_accumulator": random.uniform(0, 0.1, size=(2, len(widths), n_filters)).astype(np.float32),
-        "_n_steps": 5,
     }
 
 
@@ -282,7 +281,7 @@ def test_part_of_the_way():
     options = FAST | {"n_components": 10, "init": GIVEN}
     start, half, end = (CSEVectorizer(interpolation=x, **options).fit(PAIRS) for x in (0.0, 0.5, 1.0))
     assert not start.intercept_.any() and end.intercept_.any()
-    assert (start.filters_ == start._start_filters).all()
+    assert (start.filters_ == start._state.arrays["_start_filters"]).all()
     np.testing.assert_allclose(half.filters_, (start.filters_ + end.filters_) / 2, atol=1e-6)
     np.testing.assert_allclose(half.intercept_, end.intercept_ / 2, atol=1e-7)
 

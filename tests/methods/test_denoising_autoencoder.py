@@ -224,7 +224,7 @@ def test_a_gradient_that_is_too_long_is_cut():
         for limit in (None, 1e3, 1e-3)
     }
     assert learned(fits[None]) == learned(fits[1e3])
-    squares = [np.square(fits[limit]._encoder_weights_accumulator[1]).sum() for limit in (1e3, 1e-3)]
+    squares = [np.square(fits[limit]._state.arrays["_encoder_weights_accumulator"][1]).sum() for limit in (1e3, 1e-3)]
     assert squares[1] < 1e-3 * squares[0]
 
 

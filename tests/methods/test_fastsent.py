@@ -1,5 +1,7 @@
 """FastSent against its slow twin and its numeric gradient."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -167,8 +169,8 @@ def test_a_negative_counts_for_each_other_word():
 def test_subsampling_and_negatives():
     counts = np.array([5000, 400, 20, 3])
     estimator = FastSentVectorizer(subsample=1e-3)
-    fitted = start(estimator, n_words=4) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    options = estimator._make_objective(fitted).options
+    state = replace(start(estimator, n_words=4), word_counts_=counts, n_tokens=counts.sum())
+    options = estimator._make_objective(state).options
     expected = [keep_probability(count, counts.sum(), 1e-3) for count in counts]
     np.testing.assert_allclose(options.keep, expected, rtol=1e-6)
     np.testing.assert_allclose(negative_probability(options.negatives), counts**0.5 / (counts**0.5).sum(), atol=1e-6)

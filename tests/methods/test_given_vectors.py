@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from estimators import with_state
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_validate
@@ -57,7 +58,7 @@ class KeyedVectors:
 
 def test_a_fitted_vocabulary_is_not_sorted_to_be_shown(monkeypatch):
     estimator = MeanEmbeddingVectorizer(word_vectors=(WORDS, array(5))).fit(X)
-    estimator.vocabulary_ = Watched(dict.fromkeys(range(1000)))
+    with_state(estimator, vocabulary_=Watched(dict.fromkeys(range(1000))))
     assert len(estimator._repr_html_()) < 1e6
 
 
@@ -78,7 +79,7 @@ def test_no_fold_copies_the_vectors():
                 assert mine is theirs
             if source is given:
                 assert fold[0].word_vectors_ is given[1]
-                assert fold[0]._processed_vectors is given[1]
+                assert fold[0]._state.arrays["_processed_vectors"] is given[1]
 
 
 class BOWPCAFree(FrozenEstimator):
@@ -160,7 +161,7 @@ def test_skops_holds_the_vectors_once():
 
 def test_shared_vectors_are_shared_after_a_journey():
     again = pickle.loads(pickle.dumps(MeanEmbeddingVectorizer(word_vectors=(WORDS, array())).fit(X)))
-    assert again.word_vectors_ is again.word_vectors[1] is again._processed_vectors
+    assert again.word_vectors_ is again.word_vectors[1] is again._state.arrays["_processed_vectors"]
     assert not again.word_vectors_.flags.writeable
     assert again.fit(X).word_vectors_ is again.word_vectors[1]
 

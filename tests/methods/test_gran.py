@@ -32,7 +32,7 @@ class Words:
     """An encoder of words that does not move, and keeps the gradient that it is given."""
 
     def __init__(self, vectors):
-        self.vectors = vectors
+        self.vectors, self.n_steps = vectors, 5
 
     def encode(self, text, sentences, seed, learn):
         self.ids = text.tokens
@@ -52,7 +52,6 @@ def make_encoder(**options):
         "_unit_weights": random.normal(size=(3, N_UNITS, D + N_UNITS + 1)).astype(np.float32),
         "_gate_weights": random.normal(size=(D, D + N_UNITS + 1)).astype(np.float32),
         "_start_vectors": random.normal(size=(9, D)).astype(np.float32),
-        "_n_steps": 5,
     }
     for name in ("_unit_weights", "_gate_weights"):
         fitted[f"{name}_accumulator"] = random.uniform(0, 0.1, (2, *fitted[name].shape)).astype(np.float32)
@@ -65,7 +64,7 @@ def test_averages_and_gradients_are_the_twins(monkeypatch):
     text, slow = tiny_text()
     encoder = make_encoder()
     known = [[word for word in slow.sentences[i] if word < 9] for i in WHICH]
-    arrays = encoder.words.vectors, encoder.fitted["_unit_weights"], encoder.fitted["_gate_weights"]
+    arrays = encoder.words.vectors, encoder.arrays["_unit_weights"], encoder.arrays["_gate_weights"]
     doubles = [array.astype(np.float64) for array in arrays]
 
     def twin():
@@ -102,7 +101,7 @@ def test_it_learns_from_the_first_words_of_a_sentence(monkeypatch):
     encoder = make_encoder()
     found = encoder.encode(text, WHICH, 0, True)
     listed = [[word for word in slow.sentences[i] if word < 9][:2] for i in WHICH]
-    weights = encoder.fitted["_unit_weights"], encoder.fitted["_gate_weights"]
+    weights = encoder.arrays["_unit_weights"], encoder.arrays["_gate_weights"]
     twin = [recurrent_reference.gated_average(encoder.words.vectors[words], *weights) for words in listed]
     np.testing.assert_allclose(found, twin, rtol=1e-4, atol=1e-5)
     assert sorted(set(map(len, listed))) == [0, 1, 2]
@@ -113,7 +112,7 @@ def test_it_learns_from_the_first_words_of_a_sentence(monkeypatch):
 def test_a_step_is_that_of_adam():
     text, _ = tiny_text()
     encoder, free = make_encoder(alpha=0.5), make_encoder()
-    before, of = copy.deepcopy(encoder.fitted), {}
+    before, of = copy.deepcopy(encoder.arrays), {}
     free._move = lambda name, gradient, *others: of.update({name: gradient})
     for one in (encoder, free):
         gradient = np.ones_like(one.encode(text, WHICH, 0, True))
@@ -122,7 +121,7 @@ def test_a_step_is_that_of_adam():
     unit[:D] *= D**0.5 / np.median(np.linalg.norm(before["_start_vectors"], axis=1))
     for name, gradient in of.items():
         step = adam_step(before[f"{name}_accumulator"], ..., gradient + np.float32(0.5) * before[name], 0.01, 5)
-        np.testing.assert_allclose(encoder.fitted[name], before[name] - unit * step, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(encoder.arrays[name], before[name] - unit * step, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.kernel

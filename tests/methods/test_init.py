@@ -111,7 +111,7 @@ def test_words_are_made_as_in_init(cls):
     source = CBOSVectorizer(6, min_count=1, max_iter=1, lowercase=False).fit(TEXT)
     model = fit(cls, source)
     assert source.vocabulary_ == dict(list(model.vocabulary_.items())[: len(source.vocabulary_)])
-    assert model._tokenizer == source._tokenizer
+    assert model._state.tokenizer == source._state.tokenizer
     with pytest.raises(ValueError, match="X was made with lowercase=True, init with lowercase=False. Build X"):
         fit(cls, source, SentenceCorpus.from_sentences(TEXT))
     with pytest.raises(ValueError, match="init was made with .*Leave these options at their defaults"):
@@ -265,7 +265,7 @@ def test_memory_counts_the_start(cls):
     assert memory["copies"] == plain["copies"] + vectors.nbytes
     model = fit(cls, (words, vectors))
     assert memory["weights"] >= model.word_vectors_.nbytes
-    assert not any(name in vars(model) for name in ("_init", "_bytes_to_start"))
+    assert model._state.start is None
 
 
 # -- CBOS and Siamese CBOW --------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def test_part_of_the_way(cls):
     np.testing.assert_allclose(half.transform(TEXT), (start.transform(TEXT) + end.transform(TEXT)) / 2, atol=1e-5)
     # What is learned next goes on from the end of the way.
     again = [copy.deepcopy(model).partial_fit(TEXT, LABELS) for model in (half, end)]
-    assert bits(again[0]._source_vectors) == bits(again[1]._source_vectors)
+    assert bits(again[0]._state.arrays["_source_vectors"]) == bits(again[1]._state.arrays["_source_vectors"])
     assert bits(half.set_params(interpolation=1.0).partial_fit(TEXT, LABELS).word_vectors_) == bits(
         again[1].word_vectors_
     )
@@ -300,7 +300,7 @@ def test_part_of_the_way(cls):
 def test_part_of_the_way_from_a_random_start(cls):
     start, end = (cls(8, interpolation=share, **FAST).fit(TEXT, LABELS) for share in (0.0, 1.0))
     assert bits(cls(8, learning_rate=1e-12, **FAST).fit(TEXT, LABELS).word_vectors_) == bits(start.word_vectors_)
-    assert bits(start._source_vectors) == bits(end.word_vectors_)
+    assert bits(start._state.arrays["_source_vectors"]) == bits(end.word_vectors_)
 
 
 @context
@@ -319,7 +319,7 @@ def test_threads_change_no_bit(cls, context):
 def test_own_text_then_own_labels(cls):
     text = cls(8, **FAST | {"max_iter": 20}).fit(TEXT, groups=GROUPS)
     model = cls(init=text, **FAST).fit(TEXT, LABELS)
-    assert model._from_labels and not text._from_labels
+    assert model._state.from_labels and not text._state.from_labels
     assert model.loss_curve_[0] < cls(8, **FAST).fit(TEXT, LABELS).loss_curve_[0]
     assert bits(at_start(cls, text).word_vectors_) == bits(text.word_vectors_)  # of the same class: lengths stay
 

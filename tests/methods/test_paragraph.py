@@ -1,5 +1,7 @@
 """Paragraph vectors: training and inference against their slow twins, and what a fit and transform promise."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -143,9 +145,10 @@ def encoder_of(**options):
     """An encoder of random words, and the arrays that its twin reads."""
     estimator = ParagraphVectorizer(5, **{"combine": "sum", "subsample": 0.05, **options})
     fitted = start(estimator, n_components=5)
-    fitted |= {"word_weights_": np.linspace(0.3, 1, 9).astype(np.float32), "_noise": noise_sample(np.arange(9, 0, -1))}
+    weights, noise = np.linspace(0.3, 1, 9).astype(np.float32), noise_sample(np.arange(9, 0, -1))
+    state = replace(fitted.with_arrays({"_noise": noise}), word_weights_=weights)
     layout = {name: getattr(estimator, name) for name in ("n_components", "algorithm", "combine", "window", "negative")}
-    return ParagraphEncoder(fitted, layout), fitted, estimator
+    return ParagraphEncoder(state, layout), state.values(), estimator
 
 
 @pytest.mark.kernel

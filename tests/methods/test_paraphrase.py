@@ -16,6 +16,7 @@ from skembed import MeanEmbeddingVectorizer, PairCorpus, ParaphraseVectorizer, S
 from skembed._encoders.word_sums import Moves, WordSums
 from skembed._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from skembed._training.pairs import Evidence, PairTrainer, exclude
+from skembed._training.state import FittedState
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
@@ -105,7 +106,7 @@ def test_sums_and_steps_are_the_twins(learn, d, alpha):
     }
     which = np.array([0, 1, 3, 6, 8, 0])
     known = [[word for word in slow.sentences[i] if word < 9] for i in which]
-    encoder = WordSums(fitted, MOVES[learn], alpha, 0.0)
+    encoder = WordSums(FittedState.of(fitted), MOVES[learn], alpha, 0.0)
     sums = encoder.encode(text, which, 0, True)
     expected = [sum((doubles["scales"][w] * doubles["directions"][w] for w in words), np.zeros(d)) for words in known]
     np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=1e-6)
@@ -114,7 +115,7 @@ def test_sums_and_steps_are_the_twins(learn, d, alpha):
     unit = np.median(np.linalg.norm(doubles["start"], axis=1))
     reference.step_words(known, gradient, doubles, MOVES[learn], (0.01 * unit, 0.01 * d**0.5), alpha, 5)
     encoder.step(gradient, 0.01)
-    assert fitted["_n_steps"] == 5
+    assert encoder.n_steps == 5
     np.testing.assert_allclose(fitted["_directions"], doubles["directions"], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(fitted["_scales"], doubles["scales"], rtol=1e-4, atol=1e-5)
     for name, twin in (("_directions_accumulator", "direction_moments"), ("_scales_accumulator", "scale_moments")):
@@ -130,7 +131,7 @@ def test_dropped_words():
     n_words = [sum(word < 9 for word in sentence) for sentence in slow.sentences]
     kept = []
     for seed in range(200):
-        encoder = WordSums(fitted, MOVES["both"], 0.0, 0.5)
+        encoder = WordSums(FittedState.of(fitted), MOVES["both"], 0.0, 0.5)
         rows = encoder.encode(text, which, seed, True)
         assert (encoder.encode(text, which, seed, True) == rows).all()
         of_sentence = np.diff(encoder._entries.ptr[: len(which) + 1])
@@ -234,12 +235,12 @@ def test_part_of_the_way():
     np.testing.assert_allclose(*(np.linalg.norm(m.word_vectors_, axis=1) for m in (half, start)), rtol=1e-5)
     # What is learned next goes on from the end of the way.
     again = [copy.deepcopy(m).partial_fit(PAIRS) for m in (half, end)]
-    assert (again[0]._directions == again[1]._directions).all()
+    assert (again[0]._state.arrays["_directions"] == again[1]._state.arrays["_directions"]).all()
 
 
 def test_alpha_holds_the_vectors():
     free, held = (ParaphraseVectorizer(init=GIVEN, alpha=alpha, **AS_GIVEN).fit(PAIRS) for alpha in (0.0, 10.0))
-    way = [np.linalg.norm(m._directions - m._start_vectors) for m in (free, held)]
+    way = [np.linalg.norm(m._state.arrays["_directions"] - m._state.arrays["_start_vectors"]) for m in (free, held)]
     assert way[1] < 0.8 * way[0]
 
 
@@ -278,9 +279,11 @@ def test_memory_is_what_a_fit_has():
     pairs = PairCorpus.from_pairs(PAIRS)
     memory = ParaphraseVectorizer(**FAST).estimate_memory(pairs)
     model = ParaphraseVectorizer(**FAST).fit(pairs)
-    arrays = (model._directions, model._scales, model._start_vectors)
+    arrays = (model._state.arrays["_directions"], model._state.arrays["_scales"], model._state.arrays["_start_vectors"])
     assert memory["weights"] == sum(array.nbytes for array in arrays)
-    assert memory["accumulators"] == model._directions_accumulator.nbytes + model._scales_accumulator.nbytes
+    assert memory["accumulators"] == sum(
+        model._state.arrays[f"_{name}_accumulator"].nbytes for name in ("directions", "scales")
+    )
     assert memory == ParaphraseVectorizer(**FAST).estimate_memory(PAIRS)
     assert memory["total"] == sum(size for part, size in memory.items() if part != "total")
 

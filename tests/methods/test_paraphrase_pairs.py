@@ -151,14 +151,16 @@ def test_held_out_pairs_are_not_learned_from():
     options = FAST | {"early_stopping": True, "tol": 0.0}
     first = ParaphraseVectorizer(**options).fit(pairs)
     group = np.repeat(np.arange(40), 2)
-    held = hold_out_clusters(Evidence(group, group, np.arange(80), np.zeros(80, np.int64)), 0.1, first._seed)[::2]
+    held = hold_out_clusters(Evidence(group, group, np.arange(80), np.zeros(80, np.int64)), 0.1, first._state.seed)[::2]
     assert held.sum() == 4
     # The same words in other sentences, so that the vectors start the same.
     others = [(f"a{i} a{i} d{i}", f"b{i} c{i}") if out else pair for i, (pair, out) in enumerate(zip(pairs, held))]
     other = ParaphraseVectorizer(**options).fit(others)
     assert first.vocabulary_ == other.vocabulary_
     assert first.validation_loss_curve_ != other.validation_loss_curve_
-    assert (first.word_vectors_ == other.word_vectors_).all() and (first._scales == other._scales).all()
+    assert (first.word_vectors_ == other.word_vectors_).all() and (
+        first._state.arrays["_scales"] == other._state.arrays["_scales"]
+    ).all()
 
 
 @pytest.mark.parametrize("more", ["y", "groups"])

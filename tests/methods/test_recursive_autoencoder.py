@@ -174,7 +174,7 @@ def test_a_frozen_start_and_a_corpus():
     model = RecursiveAutoencoderVectorizer(**options).fit(TEXT)
     np.testing.assert_array_equal(model.word_vectors_[:5], np.array(list(given.values()), np.float32))
     assert model.loss_curve_[-1] < model.loss_curve_[0]
-    corpus = SentenceCorpus.from_sentences(TEXT, token_pattern=model._tokenizer.token_pattern)
+    corpus = SentenceCorpus.from_sentences(TEXT, token_pattern=model._state.tokenizer.token_pattern)
     again = RecursiveAutoencoderVectorizer(**options).fit(corpus)
     assert again.transform(corpus).tobytes() == model.transform(TEXT).tobytes()
     with pytest.raises(ValueError, match="token_pattern=.* contradicts X"):

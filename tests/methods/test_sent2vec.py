@@ -1,5 +1,7 @@
 """Sent2Vec against its slow twin, its numeric gradient, and its paper (001)."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -29,8 +31,10 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer, SentenceCorpus
+from skembed._base.batches import encoded_corpus
 from skembed._objectives.sent2vec import TargetSentence, list_features
 from skembed._training.encoded_text import Plan
+from skembed._training.state import FittedState
 from skembed._training.trainer import Trainer
 
 list_features = for_python(list_features)
@@ -195,8 +199,8 @@ def test_negatives_equal_to_the_target_are_skipped():
 def test_negatives_are_drawn_by_the_root_of_the_count():
     counts = np.array([400, 100, 100, 25, 4, 1])
     estimator = Sent2VecVectorizer()
-    fitted = start(estimator, n_words=6) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    options = estimator._make_objective(fitted).options
+    state = replace(start(estimator, n_words=6), word_counts_=counts, n_tokens=counts.sum())
+    options = estimator._make_objective(state).options
     expected = np.sqrt(counts) / np.sqrt(counts).sum()
     np.testing.assert_allclose(negative_probability(options.negatives), expected, atol=1e-6)
 
@@ -205,8 +209,8 @@ def test_negatives_are_drawn_by_the_root_of_the_count():
 def test_q_p_and_min_target_count():
     counts = np.array([5000, 300, 20, 8, 7])
     estimator = Sent2VecVectorizer(subsample=1e-3, min_target_count=8)
-    fitted = start(estimator, n_words=5) | {"word_counts_": counts, "_n_tokens": 10_000}
-    keep = estimator._make_objective(fitted).options.keep
+    state = replace(start(estimator, n_words=5), word_counts_=counts, n_tokens=10_000)
+    keep = estimator._make_objective(state).options.keep
     expected = [keep_probability(count, 10_000, 1e-3) for count in counts[:4]]
     np.testing.assert_allclose(keep[:4], expected, rtol=1e-6)
     assert expected[0] < 0.1 and expected[2] == 1.0
@@ -260,16 +264,16 @@ def test_transform_adds_the_n_grams_of_training():
     rng = np.random.default_rng(0)
     source = rng.normal(size=(53, 4)).astype(np.float32)
     vocabulary = {"a": 0, "b": 1, "c": 2}
-    for name, value in {
-        "vocabulary_": vocabulary,
-        "word_counts_": np.array([3, 2, 1]),
-        "word_weights_": np.array([1, 0.5, 2], np.float32),
-        "_source_vectors": source,
-        "_unknown_weight": np.float32(1),
-        "_tokenizer": model._tokenizer_of_options(),
-        "n_features_out_": 4,
-    }.items():
-        setattr(model, name, value)
+    model._state = FittedState(
+        vocabulary_=vocabulary,
+        word_counts_=np.array([3, 2, 1]),
+        word_weights_=np.array([1, 0.5, 2], np.float32),
+        coverage_=1.0,
+        unknown_weight=np.float32(1),
+        tokenizer=model._tokenizer_of_options(),
+        n_features_out_=4,
+        arrays={"_source_vectors": source},
+    )
     rows = model.transform(X)
     for sentence, row in zip(X, rows):
         words = [vocabulary[word] for word in sentence.split() if word in vocabulary]
@@ -287,7 +291,9 @@ def test_n_gram_rows_that_were_learned_are_the_rows_of_transform():
     ids = model.vocabulary_
     pairs = [(ids[a], ids[b]) for a, b in ["bc", "cd"]]  # the bigram of a sentence of two words holds every target
     assert learned == {(a * 116049371 + b) % 2**64 % 1000 for a, b in pairs}
-    rows, _, _, ptr = model._features(model._encoded_corpus(SentenceCorpus.from_sentences(["b c d"])))
+    rows, _, _, ptr = model._features(
+        model._state, encoded_corpus(model, model._state, SentenceCorpus.from_sentences(["b c d"]))
+    )
     assert set(rows[3:] - len(ids)) == learned and ptr.tolist() == [0, 5]
 
 

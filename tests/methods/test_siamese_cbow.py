@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError
 from skembed import SiameseCBOWVectorizer
 from skembed._training.encoded_text import Plan
 from skembed._training.learned_arrays import start_arrays
+from skembed._training.state import FittedState
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
@@ -233,7 +234,7 @@ def test_not_fitted():
 
 @pytest.mark.parametrize("n_components", [8, 300])
 def test_start_values_are_as_wide_as_the_papers(n_components):
-    started = {"word_counts_": np.ones(2000), "n_features_out_": n_components, "_seed": 1}
+    started = FittedState(word_counts_=np.ones(2000), n_features_out_=n_components, seed=1)
     arrays = SiameseCBOWVectorizer(n_components)._learned_arrays(started)
     vectors = start_arrays(arrays, "adagrad", 1)["_source_vectors"]
     assert abs(vectors.mean()) < 5e-4 and abs(vectors.std() - 0.01) < 2e-4

@@ -1,9 +1,11 @@
 """Skip-thought vectors: what is predicted from what, against a slow twin, and words that are not learned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import recurrent_reference
-from estimators import GIVEN, GROUPS, TEXT
+from estimators import GIVEN, GROUPS, TEXT, with_state
 from kernel_cases import DOCUMENT, N_WORDS, SENTENCES, tiny_text
 
 from skembed._training.dense import Chunk
@@ -34,11 +36,10 @@ def test_loss_is_the_twins(direction):
     model = SkipThoughtVectorizer(**FAST | {"n_components": 7}, direction=direction).fit(TEXT, groups=GROUPS)
     sources, pairs = twins_pairs()
     assert min(map(len, pairs)) > 1
-    fitted = {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
-    doubles = {name: value.astype(np.float64) for name, value in fitted.items()}
-    fitted |= {"_n_learned": N_WORDS}
+    doubles = {name: value.astype(np.float64) for name, value in model._state.arrays.items()}
+    state = replace(model._state, n_learned=N_WORDS)
     networks = [network for network, _ in model._networks()]
-    found = model._make_objective(fitted).gradients(Chunk(text, CHUNK, None), False)
+    found = model._make_objective(state).gradients(Chunk(text, CHUNK, None), False)
     certain = dict.fromkeys(range(N_WORDS), 1.0)
     assert found.n_targets == len(networks) * sum(len(words) for of in pairs for _, words in of)
     assert found.loss == pytest.approx(
@@ -71,7 +72,7 @@ def test_both_ways_are_two_halves():
     model = SkipThoughtVectorizer(**FAST, direction="bi").fit(TEXT, groups=GROUPS)
     assert model.forward_weights_.shape == model.backward_weights_.shape == (3, 6, 15)
     assert not hasattr(model, "encoder_weights_")
-    model.backward_weights_ = model.forward_weights_
+    with_state(model, {"backward_weights_": model.forward_weights_})
     there, back = model.transform(["cat dog mouse", "mouse dog cat"])
     np.testing.assert_array_equal(there[:6], back[6:])
     combined = SkipThoughtVectorizer(**FAST, direction="combine").fit(TEXT, groups=GROUPS)

@@ -91,7 +91,7 @@ def test_learned_vectors_are_spelled_too():
 @pytest.mark.parametrize("n_removed", [0, 1])
 def test_a_number_has_the_row_that_it_has_where_it_is_unknown(n_removed):
     known = model(spelling_weight=0.6, hash_numbers=True, n_removed_components=n_removed)
-    row, unknown = known.transform(["1914"])[0], known._unknown_vectors(["1914"])[0]
+    row, unknown = known.transform(["1914"])[0], known._unknown_vectors(known._state, ["1914"])[0]
     np.testing.assert_allclose(row, unknown, atol=1e-5)
     if n_removed:
         np.testing.assert_allclose(known.transform([*VECTORS, "quagga"]) @ known.components_.T, 0, atol=1e-5)

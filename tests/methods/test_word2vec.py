@@ -1,5 +1,7 @@
 """Word2vec against its slow twin."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
@@ -131,8 +133,8 @@ def test_window_is_drawn_evenly_and_stays_in_the_sentence(window):
 def test_subsampling_and_negatives(algorithm):
     counts = np.array([5000, 400, 20, 3])
     estimator = Word2VecVectorizer(algorithm=algorithm, subsample=1e-3)
-    fitted = start(estimator, n_words=4) | {"word_counts_": counts, "_n_tokens": counts.sum()}
-    options = estimator._make_objective(fitted).options
+    state = replace(start(estimator, n_words=4), word_counts_=counts, n_tokens=counts.sum())
+    options = estimator._make_objective(state).options
     expected = [keep_probability(count, counts.sum(), 1e-3) for count in counts]
     np.testing.assert_allclose(options.keep, expected, rtol=1e-6)
     np.testing.assert_allclose(negative_probability(options.negatives), counts**0.75 / (counts**0.75).sum(), atol=1e-6)

@@ -9,7 +9,7 @@ import sys
 import estimators
 import numpy as np
 import pytest
-from estimators import NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make
+from estimators import NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make, with_state
 from saved_models import of_skembed, saved
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -168,7 +168,9 @@ def test_rounded_vectors_are_a_half_and_a_quarter_of_the_bytes(tmp_path):
     assert written["int8"] < rows.size + 4 * 500 + overhead + 500  # a digest, and the name, of another array
     whole = skembed.load(tmp_path / "int8").word_vectors_
     assert (np.abs(whole - rows).max(axis=1) <= np.abs(rows).max(axis=1) / 127 / 2 * 1.001).all()
-    model.word_vectors_[3, 4] = 1e5
+    vectors = model.word_vectors_.copy()
+    vectors[3, 4] = 1e5
+    with_state(model, {"word_vectors_": vectors})
     with pytest.raises(ValueError, match="word_vectors_ has numbers that are too large for float16"):
         skembed.save(model, tmp_path / "float16", inference_only=True, dtype="float16")
     model.word_vectors_[3, 4] = np.nan
@@ -187,7 +189,7 @@ def test_rows_of_zeros_are_not_written(tmp_path):
         assert learned(skembed.load(tmp_path / "model", mmap=mmap)) == learned(model)
     small = skembed.save(model, tmp_path / "small", inference_only=True)
     training = ("target_vectors_", "_source_vectors_accumulator", "_target_vectors_accumulator")
-    assert small["left_out"] == sum(vars(model)[array].nbytes for array in training)
+    assert small["left_out"] == sum(model._state.arrays[array].nbytes for array in training)
 
 
 def test_the_card_says_what_the_model_is(tmp_path):
@@ -197,7 +199,7 @@ def test_the_card_says_what_the_model_is(tmp_path):
     for fact in (
         "# Sent2VecVectorizer",
         f"8 dimensions a sentence, {len(model.vocabulary_)} words in the vocabulary",
-        f"a text of {model._n_tokens} words",
+        f"a text of {model._state.n_tokens} words",
         f"{100 * model.coverage_:.1f} % of the words",
         f"{sizes['left_out'] / 1e6:,.1f} MB that only training needs",
         "stored as int8",
@@ -290,7 +292,7 @@ def test_what_is_no_fitted_estimator_of_skembed_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be saved: CBOSVectorizer has no 'note_'"):
         skembed.save(model, path)
     del model.note_
-    model._source_vectors = model._source_vectors[:-1]
+    with_state(model, {"_source_vectors": model._state.arrays["_source_vectors"][:-1]})
     with pytest.raises(ValueError, match="cannot be saved"):
         skembed.save(model, path)
     assert not os.listdir(tmp_path)

@@ -41,7 +41,7 @@ def test_a_forged_model_within_a_model_is_refused(tmp_path):
     for change, match in (
         (set_in(*inner, "class", "os.system"), "'os.system' is no class"),
         (set_in(*inner, "parameters", "window", 0), "'window' parameter"),
-        (set_in(*inner, "attributes", "_seed", None), "_seed is None"),
+        (set_in(*inner, "attributes", "_seed", None), "_seed is missing"),
         (set_in(*inner, "attributes", "word2vec_", {"model": {}}), "holds a model itself"),
         (set_in("attributes", "word2vec_", {"model": {}}), "word2vec_ is no model"),
         (set_in("attributes", "_spelling_weight", 2.0), "_spelling_weight is 2.0"),

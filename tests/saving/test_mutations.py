@@ -24,7 +24,7 @@ def opened(folder):
     if (folder / "corpus.json").exists():
         len(list(skembed.SentenceCorpus.load(folder, verify=False)))
     elif (folder / "model.json").exists():
-        skembed.load(folder, mmap=True)._check_state()
+        skembed.load(folder, mmap=True)
     elif (folder / "index.json").exists():
         skembed.SearchIndex.load(folder, mmap=True)
     else:

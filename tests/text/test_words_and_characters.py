@@ -51,7 +51,7 @@ def test_options_of_words_leave_words_alone(method, options):
     emb = method(8, random_state=0, **options)
     with pytest.warns(UserWarning, match="have a vector") if "init" in options else pytest.MonkeyPatch.context():
         emb.fit(S, Y)
-    assert emb._tokenizer.analyzer == "word"
+    assert emb._state.tokenizer.analyzer == "word"
     assert not of_ngrams(emb).any()
     if method is CBOSVectorizer and "init" not in options:
         expected = method(8, weighting=None, max_sentence_length=16, random_state=0, **options | {"analyzer": "word"})
@@ -73,8 +73,8 @@ def test_ngrams_weigh_as_much_as_words_from_labels(weighting):
     if weighting is None:
         assert np.all(ratio == 1)
         return
-    np.testing.assert_allclose(ratio[is_ngram], emb._ngram_weight, rtol=1e-5)
-    np.testing.assert_allclose(ratio[~is_ngram], emb._word_weight, rtol=1e-5)
+    np.testing.assert_allclose(ratio[is_ngram], emb._state.ngram_weight, rtol=1e-5)
+    np.testing.assert_allclose(ratio[~is_ngram], emb._state.word_weight, rtol=1e-5)
     mass = emb.word_weights_.astype(float) * emb.word_counts_
     assert mass[is_ngram].sum() == pytest.approx(mass[~is_ngram].sum())
     assert mass.sum() == pytest.approx(emb.word_counts_.sum())  # the mean weight is one
@@ -82,13 +82,13 @@ def test_ngrams_weigh_as_much_as_words_from_labels(weighting):
 
 def test_weights_of_more_text_are_those_of_all_text():
     emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y)
-    of_words, of_both = emb._word_weight, emb._ngram_weight
+    of_words, of_both = emb._state.word_weight, emb._state.ngram_weight
     emb.partial_fit(MORE, [0, 1, 2] * 4)
     once = CBOSVectorizer(8, random_state=0).fit(S + MORE, Y + [0, 1, 2] * 4)
-    assert (emb._word_weight, emb._ngram_weight) == (of_words, of_both)
-    assert of_both != once._ngram_weight
+    assert (emb._state.word_weight, emb._state.ngram_weight) == (of_words, of_both)
+    assert of_both != once._state.ngram_weight
     expected, found = (
-        dict(zip(m.vocabulary_, m.word_weights_ / np.where(of_ngrams(m), m._ngram_weight, m._word_weight)))
+        dict(zip(m.vocabulary_, m.word_weights_ / np.where(of_ngrams(m), m._state.ngram_weight, m._state.word_weight)))
         for m in (once, emb)
     )
     assert found == pytest.approx(expected, rel=1e-5)
@@ -96,12 +96,12 @@ def test_weights_of_more_text_are_those_of_all_text():
 
 def test_a_later_fit_keeps_the_analyzer_of_the_first():
     emb = CBOSVectorizer(8, random_state=0).partial_fit(SentenceCorpus.from_sentences(S), Y)
-    assert emb.partial_fit(MORE, [0, 1, 2] * 4)._tokenizer.analyzer == "word"
+    assert emb.partial_fit(MORE, [0, 1, 2] * 4)._state.tokenizer.analyzer == "word"
     emb = CBOSVectorizer(8, random_state=0).partial_fit(S, Y).set_params(context="order")
-    assert emb.partial_fit(MORE)._tokenizer.analyzer == BOTH
+    assert emb.partial_fit(MORE)._state.tokenizer.analyzer == BOTH
     emb.set_params(context="auto", min_count=1).fit(S)
-    assert emb._tokenizer.analyzer == "word"
-    assert emb._ngram_weight == 1
+    assert emb._state.tokenizer.analyzer == "word"
+    assert emb._state.ngram_weight == 1
 
 
 def test_a_saved_model_goes_on_with_the_same_weights(tmp_path):

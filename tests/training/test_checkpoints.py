@@ -150,7 +150,7 @@ def test_without_a_random_state_the_fit_that_began_goes_on(tmp_path):
     seed = json.loads((tmp_path / "state" / "checkpoint.json").read_text())["seed"]
     found = fit(make("CBOSVectorizer", random_state=None), checkpoint=tmp_path / "state")
     expected = fit(make("CBOSVectorizer", random_state=None))
-    assert found._seed == seed != expected._seed
+    assert found._state.seed == seed != expected._state.seed
     with killed_after(2):
         fit(make("CBOSVectorizer", random_state=np.random.RandomState(3)), checkpoint=tmp_path / "other")
     with pytest.raises(ValueError, match="of another fit: .*random_state gave another seed"):

@@ -17,16 +17,18 @@ from reference import numeric_gradient
 
 from skembed._training.dense import Chunk, DenseTrainer
 from skembed._training.learned_arrays import start_arrays
+from skembed._training.state import FittedState
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
 
 def start(cls, seed=1, dtype=np.float64, **options):
-    """Fitted attributes for the tiny text before the first block, in double precision."""
+    """A state for the tiny text before the first block, in double precision."""
     estimator = cls(5, **options)
-    fitted = {"word_counts_": np.arange(9, 0, -1), "_seed": 3}
-    arrays = estimator._learned_arrays(fitted)
-    return fitted | {k: v.astype(dtype) for k, v in start_arrays(arrays, estimator.solver, seed).items()}, arrays
+    state = FittedState(word_counts_=np.arange(9, 0, -1), seed=3)
+    records = estimator._learned_arrays(state)
+    arrays = start_arrays(records, estimator.solver, seed)
+    return state.with_arrays({name: array.astype(dtype) for name, array in arrays.items()}), records
 
 
 def chunk_of(text, sentences=None):
@@ -68,7 +70,7 @@ def map_twin(text, fitted, sentences, labels=None):
 
 @pytest.mark.parametrize("labels", [None, [0, 0, 1, 1, 2, 0, 1, 1, 0, 2, 2, 1, 0]])
 def test_the_map_is_its_twin_and_its_gradient_the_numeric_one(labels):
-    fitted, _ = start(MapVectorizer)
+    fitted = start(MapVectorizer)[0].arrays
     text = tiny_text()[0]
     labels = None if labels is None else np.resize(labels, len(text.document))
     text = text._replace(annotations=() if labels is None else (labels,))
@@ -84,8 +86,9 @@ def test_the_map_is_its_twin_and_its_gradient_the_numeric_one(labels):
 
 
 def test_gradient_of_the_output_vectors_is_the_numeric_one():
-    fitted, _ = start(ParagraphVectorizer)
-    objective, chunk = ParagraphObjective(fitted), chunk_of(tiny_text()[0])
+    state, _ = start(ParagraphVectorizer)
+    fitted = state.arrays
+    objective, chunk = ParagraphObjective(state), chunk_of(tiny_text()[0])
     found = objective.gradients(chunk, True)
     text = chunk.text
     rows = np.where(text.tokens < 9, text.tokens, -1)
@@ -122,10 +125,11 @@ def twin_steps(weights, state, gradient, solver, rate, n_steps, whole_rows):
 @pytest.mark.parametrize("solver", ["adam", "adagrad", "sgd"])
 def test_blocks_are_those_of_the_twin(solver):
     text, rate = tiny_text()[0], 0.05
-    fitted, arrays = start(MapVectorizer, dtype=np.float32, solver=solver)
+    found_state, arrays = start(MapVectorizer, dtype=np.float32, solver=solver)
+    fitted = found_state.arrays
     slow = {name: value.astype(float) for name, value in fitted.items() if name.endswith("s_") or name == "matrix_"}
     state = {array.name: np.zeros((2, *array.shape)) for array in arrays}
-    trainer = DenseTrainer(MapObjective(fitted), solver, len(text.document), 7, 1, arrays=arrays, fitted=fitted)
+    trainer = DenseTrainer(MapObjective(fitted), solver, len(text.document), 7, 1, records=arrays, state=found_state)
     for epoch in range(3):
         loss = trainer.run_pass(text, epoch, rates=(rate, rate))
         found = MapObjective(slow).gradients(chunk_of(text), True)  # in double precision, as one chunk

@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
-from skembed._base.queries import WordQueriesMixin
+from skembed._base.pooled import PooledVectorizer
 from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import DenseTrainer
 from skembed._training.encoded_text import split_long_sentences
@@ -47,7 +47,7 @@ def fit(name, **changes):
 
 
 def arrays_of(estimator):
-    names = [array.name for array in estimator._learned_arrays(vars(estimator))]
+    names = [array.name for array in estimator._learned_arrays(estimator._state)]
     return {name: getattr(estimator, name) for name in names}
 
 
@@ -101,7 +101,7 @@ def test_fits_that_overlap_leave_the_threads_of_blas_as_they_were():
     original = DenseTrainer._step
 
     def step(trainer, *args):
-        if trainer.fitted.get("_n_steps", 0) == 0:
+        if not trainer.n_steps:
             together.wait(60)
         inside.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
         original(trainer, *args)
@@ -212,8 +212,8 @@ def test_labels_follow_the_sentences_through_parts_and_batches(monkeypatch):
     class Watched(MapVectorizer):
         max_sentence_length = 3
 
-        def _make_objective(self, fitted):
-            objective = super()._make_objective(fitted)
+        def _make_objective(self, state):
+            objective = super()._make_objective(state)
             gradients = objective.gradients
 
             def watch(chunk, learn):
@@ -270,10 +270,10 @@ def test_memory_is_that_of_the_records(name):
     estimator = fit(name)
     memory = make(name).estimate_memory(TEXT)
     assert memory["weights"] == sum(array.nbytes for array in arrays_of(estimator).values())
-    states = [value.nbytes for key, value in vars(estimator).items() if key.endswith("_accumulator")]
+    states = [value.nbytes for key, value in estimator._state.arrays.items() if key.endswith("_accumulator")]
     assert memory["accumulators"] == sum(states) > 0
     assert memory["scratch"] > 0 and memory["total"] == sum(v for key, v in memory.items() if key != "total")
-    assert not hasattr(estimator, "explain") and not isinstance(estimator, WordQueriesMixin)
+    assert not hasattr(estimator, "explain") and not isinstance(estimator, PooledVectorizer)
 
 
 @pytest.mark.parametrize("check", CHECKS)

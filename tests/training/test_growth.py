@@ -39,14 +39,14 @@ def test_new_words_are_learned_and_known_words_keep_their_rows(name):
 def test_words_that_the_text_has_not_keep_their_bits(name):
     before, after = fitted(name), grown(name)
     unseen = [row for word, row in before.vocabulary_.items() if word not in WORDS]
-    arrays = [array for array in before._learned_arrays(vars(before)) if array.is_source]
+    arrays = [array for array in before._learned_arrays(before._state) if array.is_source]
     sources, is_frozen = [array.name for array in arrays], any(array.frozen for array in arrays[:1])
     assert len(unseen) > 20
     # PV-DBOW has only rows that are predicted, which every pass moves.
     assert len(sources) > 0 or name == "ParagraphVectorizer"
     for source in sources[:1]:
-        assert bits(vars(before)[source][unseen]) == bits(vars(after)[source][unseen])
-        same = bits(vars(before)[source]) == bits(vars(after)[source][: len(before.vocabulary_)])
+        assert bits(before._state.arrays[source][unseen]) == bits(after._state.arrays[source][unseen])
+        same = bits(before._state.arrays[source]) == bits(after._state.arrays[source][: len(before.vocabulary_)])
         assert same == is_frozen
 
 
@@ -80,7 +80,7 @@ def test_counts_are_those_of_all_texts(name):
     for word, count in zip(text.words, text.counts.tolist()):
         counts[word] = counts.get(word, 0) + count
     assert dict(zip(after.vocabulary_, after.word_counts_.tolist())) == counts
-    assert after._n_tokens == before._n_tokens + text.counts.sum()
+    assert after._state.n_tokens == before._state.n_tokens + text.counts.sum()
     assert after.coverage_ == 1.0
 
 
@@ -93,7 +93,7 @@ def test_word_weights_are_those_of_all_texts(weighting):
     assert set(once.vocabulary_) == set(after.vocabulary_)
     weights = {word: once.word_weights_[row] for word, row in once.vocabulary_.items()}
     np.testing.assert_allclose(after.word_weights_, [weights[word] for word in after.vocabulary_], rtol=1e-6)
-    np.testing.assert_allclose(after._unknown_weight, once._unknown_weight, rtol=1e-6)
+    np.testing.assert_allclose(after._state.unknown_weight, once._state.unknown_weight, rtol=1e-6)
 
 
 @trained_classes
@@ -101,8 +101,8 @@ def test_a_rare_new_word_is_not_learned(name):
     before, after = fitted(name), grown(name, min_count=5)
     assert set(after.vocabulary_) - set(before.vocabulary_) == {"quagga", "zebra"}
     tokens = [word.strip(".,").lower() for sentence in MORE for word in sentence.split()]
-    n_known = before.coverage_ * before._n_tokens + sum(token in after.vocabulary_ for token in tokens)
-    assert after.coverage_ == pytest.approx(n_known / (before._n_tokens + len(tokens))) and after.coverage_ < 1
+    n_known = before.coverage_ * before._state.n_tokens + sum(token in after.vocabulary_ for token in tokens)
+    assert after.coverage_ == pytest.approx(n_known / (before._state.n_tokens + len(tokens))) and after.coverage_ < 1
 
 
 @trained_classes

@@ -99,7 +99,7 @@ def test_what_auto_stands_for(cls):
     assert ordered.word_counts_.min() >= 5 and labelled.word_counts_.min() == 3  # every word counts
     of_words = cls(analyzer="word", **SMALL).fit(TEXT * 3, np.tile(TOPIC, 3))
     assert ordered.transform(["qqq"]).any() and not of_words.transform(["qqq"]).any()
-    assert labelled._tokenizer.characters and not ordered._tokenizer.characters
+    assert labelled._state.tokenizer.characters and not ordered._state.tokenizer.characters
     with_groups = cls(**SMALL).fit(TEXT, TOPIC, groups=GROUPS)
     assert learned(with_groups) == learned(cls(**SMALL).fit(TEXT, groups=GROUPS))
     from_corpus = cls(corpus=corpus(), **SMALL)

@@ -72,16 +72,16 @@ def test_a_model_of_order_takes_labels_only_if_it_is_said(cls, method):
 
     assert unchanged(model, fails)
     with_groups = getattr(pickle.loads(pickle.dumps(model)), method)(TEXT, TOPIC, groups=GROUPS)
-    assert not with_groups._from_labels  # as in a first fit
-    assert getattr(model.set_params(context="labels"), method)(TEXT, TOPIC)._from_labels
-    assert not getattr(model.set_params(context="auto"), method)(TEXT, groups=GROUPS)._from_labels
+    assert not with_groups._state.from_labels  # as in a first fit
+    assert getattr(model.set_params(context="labels"), method)(TEXT, TOPIC)._state.from_labels
+    assert not getattr(model.set_params(context="auto"), method)(TEXT, groups=GROUPS)._state.from_labels
 
 
 @every
 @both_ways
 def test_the_order_of_later_texts_if_it_is_said(cls, method):
     model = cls(**SMALL).fit(TEXT, TOPIC).set_params(context="order")
-    assert not getattr(model, method)(TEXT, groups=GROUPS)._from_labels
+    assert not getattr(model, method)(TEXT, groups=GROUPS)._state.from_labels
     with pytest.raises(ValueError, match="first fitted to labels, learns from classes y, but y is None"):
         getattr(model.set_params(context="auto"), method)(TEXT, groups=GROUPS)
 
@@ -97,7 +97,7 @@ def test_a_later_text_without_classes_to_compare_is_skipped(cls, y, fault, conte
     with pytest.warns(UserWarning, match=f"skips this text and learns nothing from it, since {fault}. Pass larger"):
         model.partial_fit(CHUNK, y, new_words=new_words)
     np.testing.assert_array_equal(model.word_vectors_, before)
-    assert model.n_iter_ == n_iter and model.loss_curve_ == curve and model._from_labels
+    assert model.n_iter_ == n_iter and model.loss_curve_ == curve and model._state.from_labels
     # New words would stay at a random start, which is noise for a classifier.
     assert list(model.vocabulary_) == words and model.word_counts_.tolist() == counts
     model.partial_fit(TEXT, TOPIC)

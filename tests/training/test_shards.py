@@ -87,7 +87,7 @@ def test_processes_get_the_rows_of_each_round():
     """Arrays as large as these travel as a file that is mapped; they change from round to round."""
     options = {"n_shards": 2, "n_buckets": 40_000, "ngram_range": (1, 2)}
     inline = make("Sent2VecVectorizer", **options).fit(corpus())
-    assert inline._source_vectors.nbytes > 2**20
+    assert inline._state.arrays["_source_vectors"].nbytes > 2**20
     assert learned(make("Sent2VecVectorizer", n_jobs=2, **options).fit(corpus(), engine="processes")) == learned(inline)
 
 

@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from estimators import TEXT, bits, changed, fitted, learned, make
+from estimators import TEXT, bits, changed, fitted, learned, make, with_state
 
 from skembed import Word2VecVectorizer
 
@@ -118,7 +118,7 @@ def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
     model.partial_fit(batches[-1])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    largest = max(value.nbytes for value in vars(model).values() if isinstance(value, np.ndarray))
+    largest = max(value.nbytes for value in model._state.arrays.values())
     assert largest >= 20_000 * 50 * 4 and peak < largest
 
 
@@ -144,7 +144,7 @@ def test_the_median_length_is_that_of_all_rows(name):
     model = copy.deepcopy(fitted(name))
     for batch in BATCHES:
         model.partial_fit(batch)
-        assert model._unknown_length == np.median(np.linalg.norm(model.word_vectors_, axis=1))
+        assert model._state.unknown_length == np.median(np.linalg.norm(model.word_vectors_, axis=1))
 
 
 @pytest.mark.parametrize("name", ["CBOSVectorizer", "ParaphraseVectorizer", "TargetVectorizer", "Word2VecVectorizer"])
@@ -185,19 +185,17 @@ def test_an_array_that_a_user_has_put_there():
         model.word_vectors_[0] = 1
     changed_vectors = model.word_vectors_.copy()
     changed_vectors[5] *= 2
-    model.word_vectors_ = changed_vectors
+    with_state(model, {"word_vectors_": changed_vectors})
     other = copy.deepcopy(other)
-    other.word_vectors_ = changed_vectors.copy()
+    with_state(other, {"word_vectors_": changed_vectors.copy()})
     assert learned(model.partial_fit(BATCHES[3])) == learned(other.partial_fit(BATCHES[3]))
 
 
 def test_a_fit_gives_the_memory_back():
-    from skembed._base.sharing import side_state
-
     model = copy.deepcopy(fitted("Sent2VecVectorizer"))
     model.partial_fit(BATCHES[0]).partial_fit(BATCHES[1])
-    assert side_state(model).spares is not None
-    assert side_state(model.fit(TEXT)).spares is None
+    assert model._spares is not None
+    assert model.fit(TEXT)._spares is None
 
 
 def test_words_only_before_and_after_are_one_vocabulary():

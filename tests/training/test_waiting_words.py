@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from estimators import TEXT, TRAINED_CLASSES, fitted, learned, make
+from estimators import TEXT, TRAINED_CLASSES, fitted, learned, make, with_state
 
 import skembed
 from skembed import CBOSVectorizer, Sent2VecVectorizer
@@ -35,7 +35,7 @@ def test_parts_learn_the_words_of_the_whole(name):
     # A word joins in the part in which it reaches the limit, so it is learned from there on; its count is whole.
     assert counts[0] == counts[1] and len(counts[0]) > 10
     assert parts.coverage_ == pytest.approx(whole.coverage_)
-    assert parts._n_tokens == whole._n_tokens
+    assert parts._state.n_tokens == whole._state.n_tokens
 
 
 def test_a_fit_remembers_its_rare_words_too():
@@ -61,10 +61,10 @@ def test_ignored_words_are_not_counted():
 def test_a_word_that_lost_its_row_keeps_its_count():
     settings = {"min_count": 1, "max_features": 2}
     model = words_of(settings, ["a a a b b", "a b"], ["c c c c", "c c a"])
-    assert list(model.vocabulary_) == ["a", "c"] and model._waiting == {"b": 3}
+    assert list(model.vocabulary_) == ["a", "c"] and model._state.waiting == {"b": 3}
     model.partial_fit(["b b b b", "b b"])
     assert dict(zip(model.vocabulary_, model.word_counts_.tolist())) == {"b": 9, "c": 6}
-    assert model._waiting == {"a": 5} and model.coverage_ == pytest.approx(15 / 20)
+    assert model._state.waiting == {"a": 5} and model.coverage_ == pytest.approx(15 / 20)
 
 
 @pytest.mark.parametrize("weighting", ["sif", "idf"])
@@ -83,31 +83,28 @@ def test_they_are_saved(tmp_path):
     skembed.save(model, tmp_path / "small", inference_only=True)
     expected = learned(copy.deepcopy(model).partial_fit(MORE))
     for again in (pickle.loads(pickle.dumps(model)), skembed.load(tmp_path / "model")):
-        assert again._waiting == model._waiting and list(again._waiting) == list(model._waiting)
+        assert again._state.waiting == model._state.waiting and list(again._state.waiting) == list(model._state.waiting)
         assert learned(again.partial_fit(MORE))["vocabulary_"] == expected["vocabulary_"]
-    assert not hasattr(skembed.load(tmp_path / "small"), "_waiting")
+    assert skembed.load(tmp_path / "small")._state.waiting is None
     for wrong in (-1, 1.0, True, 2**62):
-        model._waiting = {"zebra": wrong}
+        with_state(model, waiting={"zebra": wrong})
         with pytest.raises(ValueError, match="_waiting must hold how often"):
             skembed.save(model, tmp_path / "model")
-    model._waiting = None
-    with pytest.raises(ValueError, match="_waiting is None"):
-        model.partial_fit(MORE)
 
 
 def test_their_number_is_bounded(monkeypatch):
     monkeypatch.setattr(waiting, "MOST_WAITING", 10)
     text = ["the cat the cat", "the cat the cat"]
     model = words_of({"min_count": 4}, [*text, " ".join(f"rare{i}" for i in range(30))])
-    assert len(model._waiting) <= 10
+    assert len(model._state.waiting) <= 10
     model = words_of({"min_count": 4}, [*text, "twice twice old1 old2 old3 old4 old5"])
     model.partial_fit(["old1 new1 new2 new3", "new4 new5 new6"])
     # The rarer half is forgotten, of words that occurred once those that were met longest ago.
-    assert model._waiting == {"twice": 2, "old1": 2, "new4": 1, "new5": 1, "new6": 1}
+    assert model._state.waiting == {"twice": 2, "old1": 2, "new4": 1, "new5": 1, "new6": 1}
     for i in range(50):
         model.partial_fit([f"the cat x{i} y{i} z{i}", "twice the cat" if i == 40 else "and"])
-        assert len(model._waiting) <= 10
-    assert model._waiting.get("twice", 0) < 4
+        assert len(model._state.waiting) <= 10
+    assert model._state.waiting.get("twice", 0) < 4
 
 
 def test_a_failed_call_counts_nothing():
@@ -122,4 +119,4 @@ def test_threads_do_not_matter():
     assert learned(words_of({"min_count": 3, "n_jobs": 2}, *[MORE] * 3)) == learned(
         words_of({"min_count": 3}, *[MORE] * 3)
     )
-    assert fitted("CBOSVectorizer")._waiting is not None
+    assert fitted("CBOSVectorizer")._state.waiting is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from copy import copy
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -14,15 +16,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.coverage import check_given
-from .._base.pooled import PooledVectorizer
-from .._base.sharing import shallow_copy
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
+from .._training.state import ABSENT, FittedState, Shaped
+from .._word_vectors.matches import check_given
+from .._word_vectors.read import read_source
+from .fitted import Fitted
 from .given import GivenVectors
-from .read import read_source
-from .sources import is_unfitted, unwrapped
+from .pooled import PooledVectorizer
+from .sources import unwrapped
+from .start import is_unfitted
 
 _NGRAMS = (2, 5)  # characters of the n-grams of a word, with its two ends
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 12, 1 << 17  # rows that the n-grams share
@@ -57,10 +61,19 @@ class Found(NamedTuple):
     solution: Solution
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class RegressedState(FittedState):
+    """What a ridge regression of words and their n-grams has learned."""
+
+    alpha_: float = ABSENT
+    score_: float = ABSENT
+
+
 class SpelledWords(GivenVectors):
     """Base of the estimators whose words are learned with their n-grams, of which unknown words are made."""
 
-    ngram_vectors_: NDArray[np.float32]
+    _state = RegressedState()
+    ngram_vectors_ = Fitted[NDArray[np.float32]]()
     norm = "l2"  # of rows; only their directions are learned
     _parameter_constraints: dict[str, Any] = {
         "alpha": [Interval(Real, _SMALLEST, _LARGEST, closed="both"), StrOptions({"auto"})],
@@ -89,15 +102,13 @@ class SpelledWords(GivenVectors):
         words = [features.words[row] for row in kept]
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 
-    def _unknown_vectors(self, words: list[str]) -> np.ndarray:
+    def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
         from .._encoders.character_ngrams import sum_ngrams  # numba takes a while to import
 
-        return sum_ngrams(words, _NGRAMS, self.ngram_vectors_)
+        return sum_ngrams(words, _NGRAMS, state.arrays["ngram_vectors_"])
 
-    def _shapes_of_state(self, n_words: int) -> dict[str, Any]:
-        return super()._shapes_of_state(n_words) | {
-            "ngram_vectors_": (self.ngram_vectors_, (None, self.n_features_out_))
-        }
+    def _shapes_of_state(self, state: Any) -> Shaped:
+        return {**super()._shapes_of_state(state), "ngram_vectors_": (None, state.n_features_out_)}
 
 
 def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarray]:
@@ -124,7 +135,7 @@ def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarr
 
 def _sums_of(model: Any, words: list[str]) -> np.ndarray:
     """What each word adds to a sentence of a model, in which it may be several pieces."""
-    model = shallow_copy(model)
+    model = copy(model)  # a snapshot: another thread may fit it
     model.pooling = "sum"
     model.norm = None
     with warnings.catch_warnings():

@@ -7,32 +7,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from .._base.pooled import PooledVectorizer
-from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
 from .._training.checkpoint import Checkpoint
-from .read import is_table, learns_none, read_source
+from .._word_vectors.read import is_table, learns_none, read_source
+from .pooled import PooledVectorizer
+from .start import is_unfitted
+from .trained import TrainedVectorizer
 
 
 def is_list(source: Any) -> bool:
     """Whether these are several sources."""
     return isinstance(source, (list, tuple)) and not is_table(source)
-
-
-def is_unfitted(source: Any) -> bool:
-    """Whether this is an estimator that has yet to learn."""
-    if not hasattr(source, "fit") or isinstance(source, type):
-        return False
-    try:
-        check_is_fitted(source)
-    except NotFittedError:
-        return True
-    return False
 
 
 def fit_with(
@@ -65,8 +53,10 @@ def unwrapped(estimator: Any) -> Any:
 
 def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
     """Words and vectors of an estimator that no other code uses: a copy only if it also has rows of n-grams."""
-    if isinstance(estimator, PooledVectorizer) and len(estimator.word_vectors_) == len(estimator.vocabulary_):
-        return list(estimator.vocabulary_), estimator.word_vectors_
+    if isinstance(estimator, PooledVectorizer):
+        state = estimator._fitted_state()
+        if len(vectors := estimator._summed_vectors(state)) == len(state.vocabulary_):
+            return list(state.vocabulary_), vectors
     return read_source(estimator)[:2]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.paired import EVIDENCE, PairedVectorizer
-from .._base.sharing import derived_rows, norms_for
 from .._compiled.buffers import between
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
@@ -17,8 +17,10 @@ from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.pairs import Loss
+from .._training.spare_arrays import derived_rows, norms_of
+from .._training.state import ABSENT, FittedState
 from .._validation.limits import integers
-from .start import InitMixin
+from .paired import EVIDENCE, PairedVectorizer
 
 MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),
@@ -28,7 +30,14 @@ MOVES = {
 }
 
 
-class PairedWords(InitMixin, PairedVectorizer):
+@dataclass(frozen=True, eq=False, repr=False)
+class PairedState(FittedState):
+    """What a method has learned from pairs."""
+
+    length_of_new_words: float = ABSENT  # of `init`, if there was one
+
+
+class PairedWords(PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -43,6 +52,7 @@ class PairedWords(InitMixin, PairedVectorizer):
         "batch_size": [integers(2), StrOptions({"auto"})],
         "corpus": [EVIDENCE, None],
     }
+    _state = PairedState()
     learn: str
     temperature: float
     margin: float
@@ -50,19 +60,20 @@ class PairedWords(InitMixin, PairedVectorizer):
     interpolation: float
     word_dropout: float
 
-    def _learn_vocabulary(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        fitted = super()._learn_vocabulary(corpus, *others)
-        length = fitted["_init"].length_of_unknown if "_init" in fitted else None
-        return fitted | {"_length_of_new_words": length}
+    def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+        learned: Any = super()._learn_vocabulary(corpus, state)
+        return (
+            learned if learned.start is None else replace(learned, length_of_new_words=learned.start.length_of_unknown)
+        )
 
-    def _start(self, corpus: SentenceCorpus, *others: Any) -> dict[str, Any]:
-        return super()._start(corpus, *others) | {"_n_steps": 0}
+    def _start(self, *given: Any) -> FittedState:
+        return replace(super()._start(*given), n_steps=0)
 
-    def _learned_arrays(self, fitted: dict[str, Any]) -> list[LearnedArray]:
-        shape = len(fitted["word_counts_"]), self._width_of_words(fitted)
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
+        shape = len(state.word_counts_), self._width_of_words(state)
         uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
         # The seed of the fit, not that of the array, so that two arrays start alike.
-        start = self._start_of_words(fitted, lambda array, _: uniform(array, fitted["_seed"]))
+        start = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
             LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions, is_source=True),
@@ -75,18 +86,18 @@ class PairedWords(InitMixin, PairedVectorizer):
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
 
-    def _encoder_of_words(self, fitted: dict[str, Any], word_dropout: float = 0.0) -> WordSums:
-        return WordSums(fitted, MOVES[self.learn], self.alpha, word_dropout, norms_for(self))
+    def _encoder_of_words(self, state: FittedState, word_dropout: float = 0.0) -> WordSums:
+        return WordSums(state, MOVES[self.learn], self.alpha, word_dropout, partial(norms_of, self._spares))
 
     def _make_loss(self) -> Loss:
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
-    def _learned_words(self, fitted: dict[str, Any]) -> dict[str, Any]:
-        """Vectors and weights of the words, by `interpolation` between the start and what was learned."""
-        start, directions, weights = fitted["_start_vectors"], fitted["_directions"], fitted["_scales"]
-        share = float(self.interpolation)
+    def _with_learned_words(self, state: Any) -> Any:
+        """The state with vectors and weights of the words, by `interpolation` between start and what was learned."""
+        start, directions, weights = (state.arrays[name] for name in ("_start_vectors", "_directions", "_scales"))
+        share, name = float(self.interpolation), "word_vectors_"
         if share == 1:
-            return {"word_vectors_": directions, "word_weights_": weights}
+            return replace(state.with_arrays({name: directions}), word_weights_=weights)
 
         def make(rows: Any) -> np.ndarray:
             vectors = between(start[rows], directions[rows], share)
@@ -95,5 +106,5 @@ class PairedWords(InitMixin, PairedVectorizer):
                 vectors *= (row_norms(start[rows]) / norms)[:, None]
             return vectors
 
-        vectors = derived_rows(self, "word_vectors_", share, directions, make)
-        return {"word_vectors_": vectors, "word_weights_": between(np.ones_like(weights), weights, share)}
+        vectors = derived_rows(self._spares, self._state.arrays.get(name), f"{name} of {share}", directions, make)
+        return replace(state.with_arrays({name: vectors}), word_weights_=between(np.ones_like(weights), weights, share))

@@ -1,0 +1,87 @@
+"""The passes of a fit, from the first block to the state that the estimator then holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._training.checkpoint import Checkpoint, LearningState
+from .._training.learned_arrays import moving, start_arrays
+from .._training.progress import PassTasks, Progress
+from .._training.state import FittedState
+from .._training.stopping import EarlyStopping
+from .._training.trainer import HELD_OUT_PASS, Trainer
+from .encoding import encode_texts
+from .outcome import check_finite, copied
+
+NO_CHECKPOINT = Checkpoint(None)
+
+
+def learn(
+    estimator: Any,
+    corpus: SentenceCorpus,
+    state: FittedState,
+    *,
+    X: Any,
+    n_passes: int,
+    annotations: tuple[np.ndarray, ...] = (),
+    partial: bool = False,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    engine: Any = None,
+    n_sets: int = 1,
+) -> None:
+    """Run the passes; the estimator changes only if all of them succeed.
+
+    Each of the `n_sets` sets of the text has an equal part of the passes. A set that stops early leaves out its other
+    passes.
+    """
+    text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
+    records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
+    state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
+    weights = [state.arrays[record.name] for record in moving(records + of_text)]
+    stopping = EarlyStopping(weights, estimator.tol, estimator.n_iter_no_change)
+    tasks = PassTasks(estimator, X, 0 if partial else n_passes)
+    of_a_set = n_passes // n_sets
+    trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
+    spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
+    trainer.compile(text)
+    learning = LearningState(state, records + of_text, stopping, trainer)
+    first_pass = state.n_iter_
+    epoch, is_finished, part = learning.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
+    losses, validation = learning.losses, learning.validation_losses
+    progress = Progress(type(estimator).__name__, estimator.verbose, n_passes, len(text.tokens), epoch)
+    trainer.resume(part, lambda part: learning.write(checkpoint, progress.epoch, is_last=False, part=part))
+    while epoch < n_passes and not is_finished:
+        tasks.begin_pass()
+        progress.begin(epoch)
+        falls = estimator.solver != "adagrad" and not partial  # the papers' linear decay to zero
+        rates = tuple(estimator.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
+        if spares is not None:
+            spares.watch(records, state.arrays, moved)
+        losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
+        check_finite(estimator, weights if spares is None else spares.note(weights, moved), losses[-1], epoch)
+        learning.n_iter += 1
+        stopped = False
+        if held_out is not None:
+            # The same sentences against the same negatives every time, and nothing is learned.
+            validation.append(trainer.run_pass(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
+            stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
+        progress.end(losses[-1], validation[-1] if held_out is not None else None)
+        is_finished = tasks.end_pass(
+            lambda: {"_state": estimator._finish_fit(copied(learning.result()), corpus).frozen()}
+        )
+        epoch += of_a_set - epoch % of_a_set if stopped else 1
+        is_finished |= epoch == n_passes
+        if epoch % of_a_set == 0 and not is_finished:
+            estimator._warn_of_nothing(losses, validation)
+            stopping.begin_set()
+        learning.write(checkpoint, epoch, is_last=is_finished)
+    estimator._warn_of_nothing(losses, validation)
+    stopping.restore_best()
+    final = estimator._finish_fit(learning.result(), corpus)
+    if spares is not None:
+        spares.keep()
+    estimator._publish(final)
+    tasks.end(lambda: {"_state": estimator._state})

@@ -1,0 +1,196 @@
+"""What a fit has learned, as one frozen value: typed fields, and arrays by name.
+
+A fit makes a new value at each step of the way with :func:`dataclasses.replace`, and trains in its arrays. At the end
+:meth:`FittedState.frozen` makes the arrays read-only, and the estimator holds the value from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._text.known_words import KnownTokens
+from .._text.tokenizer import Tokenizer
+from .._validation.messages import brief
+from .sparse_rows import has_empty_rows, rows_with_values, with_empty_rows
+
+ABSENT: Any = None  # of a field that a method does not have, or that is not known yet
+_NUMBER, _WHOLE_NUMBER = (float, np.floating), (int, np.integer)
+_TYPES: dict[str, Any] = {
+    "tokenizer": Tokenizer,
+    "waiting": dict,
+    **dict.fromkeys(("coverage_", "unknown_length", "unknown_weight"), _NUMBER),
+    **dict.fromkeys(("word_weight", "ngram_weight", "spelling_weight"), _NUMBER),
+    **dict.fromkeys(("n_features_out_", "n_iter_", "n_tokens", "n_steps", "n_frozen"), _WHOLE_NUMBER),
+    **dict.fromkeys(("loss_curve_", "validation_loss_curve_"), list),
+}
+_SPARSE = "rows_with_values"  # in a pickle: name -> shape, indices of the nonzero rows, and those rows
+Shaped = Mapping[str, tuple[int | None, ...]]  # sizes of arrays by name; None allows any size
+
+
+class Vocabulary(dict[str, int]):
+    """Words and their rows 0, 1, ... in this order, which nobody can change: compiled code relies on them."""
+
+    def __init__(self, words: Mapping[str, int]) -> None:
+        super().__init__(words)
+        rows = _as_rows(words.values(), len(words))
+        if not np.array_equal(rows, np.arange(len(words))):
+            raise ValueError("vocabulary_ must give the words the rows 0, 1, ... in this order.")
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("vocabulary_ cannot be changed. Fit the estimator again, or call partial_fit with more text.")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    def __copy__(self) -> dict[str, int]:
+        return dict(self)
+
+
+def _as_rows(rows: Iterable[Any], n_rows: int) -> np.ndarray:
+    try:
+        return np.fromiter(rows, np.int64, n_rows)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"vocabulary_ must hold row indices: {error}.") from None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedState:
+    """What an estimator has learned; a field that ends in an underscore is a public attribute of this name.
+
+    Methods that have more fields derive from this class.
+    """
+
+    vocabulary_: dict[str, int] = ABSENT
+    tokenizer: Tokenizer = ABSENT
+    word_counts_: NDArray[np.int64] = ABSENT
+    coverage_: float = ABSENT
+    n_features_out_: int = ABSENT
+    n_tokens: int = ABSENT  # of all texts that were learned
+    word_weights_: NDArray[np.float32] = ABSENT
+    unknown_weight: np.float32 = ABSENT
+    unknown_length: np.float32 = ABSENT
+    word_weight: np.float32 = ABSENT  # factor of the weights of words beside n-grams of characters
+    ngram_weight: np.float32 = ABSENT  # factor of those of the n-grams
+    seed: int = ABSENT
+    layout: dict[str, Any] = ABSENT  # options that fix the shapes of the arrays, as they were in the fit
+    waiting: dict[str, int] = ABSENT  # counts of words that are not learned yet
+    n_frozen: int = 0  # the first words, which do not move
+    n_steps: int = ABSENT  # of Adam
+    first_from_labels: bool = ABSENT  # whether the first fit learned from labels, which "auto" stands for
+    from_labels: bool = ABSENT  # whether the last one did
+    n_iter_: int = ABSENT
+    loss_curve_: list[float] = ABSENT
+    validation_loss_curve_: list[float] = ABSENT
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    start: Any = ABSENT  # the vectors of `init`, during a fit
+
+    def with_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The state with more arrays, or others."""
+        return replace(self, arrays={**self.arrays, **arrays})
+
+    def without(self, *names: str) -> Self:
+        """The state without some values, given by the names of :meth:`values`."""
+        dropped = set(names)
+        return self.of({name: value for name, value in self.values().items() if name not in dropped})
+
+    def values(self) -> dict[str, Any]:
+        """All that is known, by the names of attributes: public ones end in an underscore, others begin with one."""
+        named = {
+            _name_of(each.name): getattr(self, each.name)
+            for each in fields(self)
+            if each.name not in ("arrays", "start") and getattr(self, each.name) is not each.default
+        }
+        return named | dict(self.arrays)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Undo :meth:`values`; a ValueError says which name is unknown."""
+        names = {_name_of(each.name): each.name for each in fields(cls) if each.name not in ("arrays", "start")}
+        arrays = {name: value for name, value in values.items() if name not in names and isinstance(value, np.ndarray)}
+        if unknown := [name for name, value in values.items() if name not in {*names, *arrays} and value is not None]:
+            raise ValueError(f"{cls.__name__} has no {brief(min(unknown))}.")
+        given = {names[name]: value for name, value in values.items() if name in names and value is not None}
+        return cls(**given, arrays=arrays)
+
+    def check(self, shapes_of: Callable[[Self], Shaped]) -> None:
+        """Raise a ValueError if a value is of a wrong type, or an array has not the shape that kernels rely on."""
+        for each in fields(self):
+            value, wanted = getattr(self, each.name), _TYPES.get(each.name)
+            if wanted is not None and value is not each.default and not isinstance(value, wanted):
+                raise ValueError(f"{_name_of(each.name)} is {brief(value)}, which is of the wrong type.")
+        n_words = len(self.vocabulary_)
+        counts = self.word_counts_
+        if not isinstance(counts, np.ndarray) or counts.shape != (n_words,) or counts.dtype != np.int64:
+            raise ValueError(f"word_counts_ must have a whole number for each of {n_words} words, got {brief(counts)}.")
+        if n_words and counts.min() < 0:
+            raise ValueError(f"word_counts_ has {counts.min()}.")
+        try:
+            shapes = shapes_of(self)
+        except (AttributeError, TypeError, IndexError, KeyError) as error:
+            raise ValueError(f"{error!r}: a value is missing, or of the wrong type.") from None
+        for name, shape in shapes.items():
+            array = self.word_weights_ if name == "word_weights_" else self.arrays.get(name)
+            if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not _has_shape(array, shape):
+                expected = ", ".join("any" if size is None else str(size) for size in shape)
+                raise ValueError(f"{name} is {brief(array)}, expected floats of shape ({expected}).")
+
+    def frozen(self) -> Self:
+        """The value that an estimator holds: nobody can write to its arrays or to its vocabulary."""
+        vocabulary = self.vocabulary_
+        views = {id(array): _read_only(array) for array in self.arrays.values()}  # of one array, one view
+        return replace(
+            self,
+            vocabulary_=vocabulary if isinstance(vocabulary, Vocabulary | None) else Vocabulary(vocabulary),
+            word_counts_=_read_only(self.word_counts_),
+            word_weights_=_read_only(self.word_weights_),
+            arrays=MappingProxyType({name: views[id(array)] for name, array in self.arrays.items()}),
+            start=ABSENT,
+        )
+
+    @cached_property
+    def known_tokens(self) -> KnownTokens:
+        """Word tables, which remember the words that `transform` has met; never pickled."""
+        return KnownTokens(self.vocabulary_, self.tokenizer)
+
+    def rows_of(self, words: Iterable[str], n_words: int) -> np.ndarray:
+        """The row of each word, -1 for one that is not in the vocabulary, (n_words,) int64."""
+        return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, n_words)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The values, and of large arrays with many rows of zeros the other rows."""
+        values = self.values()
+        if self.vocabulary_ is not None:
+            values["vocabulary_"] = dict(self.vocabulary_)
+        sparse = {name: rows_with_values(value) for name, value in values.items() if has_empty_rows(value)}
+        return {name: value for name, value in values.items() if name not in sparse} | {_SPARSE: sparse}
+
+    def __setstate__(self, stored: dict[str, Any]) -> None:
+        values = dict(stored)
+        dense = {name: with_empty_rows(*found) for name, found in values.pop(_SPARSE).items()}
+        vars(self).update(vars(self.of(values | dense).frozen()))
+
+
+def _name_of(field_name: str) -> str:
+    return field_name if field_name.endswith("_") else f"_{field_name}"
+
+
+def _has_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
+    return array.ndim == len(shape) and all(size in (None, found) for size, found in zip(shape, array.shape))
+
+
+def _read_only(array: Any) -> Any:
+    """A view that nobody can write to; the array itself, if that is read-only."""
+    if isinstance(array, np.ndarray) and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
