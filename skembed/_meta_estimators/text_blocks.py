@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,8 +179,9 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
 def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str]) -> None:
     """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
     weights = weights_of_directions(unit_rows(np.array(learner.transform(texts))))
-    learner.word_vectors_ = learner.word_vectors_ @ weights
-    learner._unknown_length = np.float32(np.median(np.linalg.norm(learner.word_vectors_, axis=1)))
+    vectors = learner.word_vectors_ @ weights
+    state = learner._state.with_arrays({"word_vectors_": vectors})
+    learner._publish(replace(state, unknown_length=np.float32(np.median(np.linalg.norm(vectors, axis=1)))))
 
 
 def _analyzer(texts: list[str]) -> str:
