@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from .._validation.limits import INT32_MAX
@@ -73,15 +73,28 @@ def side_by_side(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
 
 
 def _stacked(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
-    weighted: list[Any] = []
+    """The same at once, without the intermediate matrices of scipy, which take longer than one row does."""
+    n_rows = next(iter(rows.values())).shape[0]
+    blocks = []  # entries, their columns, and where rows begin
+    n_columns = 0
     for name, weight in weights.items():
         block, scale = rows[name], np.float32(weight**0.5)
-        if not weight:
-            weighted.append(csr_array(block.shape, dtype=np.float32))
-        elif issparse(block):
-            weighted.append(csr_array((block.data * scale, block.indices, block.indptr), block.shape))
-        elif weighted and not issparse(weighted[-1]):
-            weighted[-1] = np.hstack([weighted[-1], block * scale])
-        else:
-            weighted.append(block * scale)
-    return hstack([csr_array(block) for block in weighted], format="csr")
+        width = block.shape[1]
+        if weight and not issparse(block) and block.all():
+            columns = np.arange(n_rows * width) % width + n_columns
+            blocks.append((block.ravel() * scale, columns, np.arange(n_rows + 1) * width))
+        elif weight:
+            block = csr_array(block)
+            blocks.append((block.data * scale, block.indices + n_columns, block.indptr))
+        n_columns += width
+    lengths = [np.diff(indptr) for _, _, indptr in blocks]
+    ends = np.zeros(n_rows + 1, np.int64)
+    np.cumsum(sum(lengths), out=ends[1:])
+    data = np.empty(ends[-1], np.float32)
+    indices = np.empty(ends[-1], np.int32 if ends[-1] <= INT32_MAX else np.int64)
+    firsts = ends[:-1].copy()
+    for (values, columns, indptr), length in zip(blocks, lengths):
+        places = np.repeat(firsts - indptr[:-1], length) + np.arange(len(values))
+        data[places], indices[places] = values, columns
+        firsts += length
+    return csr_array((data, indices, ends.astype(indices.dtype)), shape=(n_rows, n_columns))
