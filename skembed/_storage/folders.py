@@ -174,7 +174,7 @@ def read_header(path: PathLike, kind: FolderKind) -> dict[str, Any]:
     """Read a header and check its format, its digest and the types of its entries; a ValueError names the file."""
     folder = user_path(path)
     file = folder / kind.header
-    if not folder.exists() or (folder.is_dir() and not file.exists() and _has_only_saves(folder)):
+    if not folder.exists() or _is_unfinished(folder):
         raise FileNotFoundError(f"There is no saved {kind.name} at {folder}.")
     _check_readable(file, kind)
     if file.stat().st_size > _LARGEST_HEADER:
@@ -332,8 +332,11 @@ def _files_of(folder: Path, save: str | None) -> list[Path]:
     return [folder / name for name, parts in found if parts and parts[1] == save]
 
 
-def _has_only_saves(folder: Path) -> bool:
-    return all(_OF_A_SAVE.fullmatch(name) for name in os.listdir(folder))
+def _is_unfinished(folder: Path) -> bool:
+    """Whether a folder is empty, or has files of a first save that has no header yet."""
+    with suppress(OSError):  # of a file, or of a folder that this process may not read
+        return all(_OF_A_SAVE.fullmatch(name) for name in os.listdir(folder))
+    return False
 
 
 def _remove(folder: Path, save: str | None) -> None:
