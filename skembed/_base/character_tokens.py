@@ -53,7 +53,7 @@ class Balance(NamedTuple):
     @property
     def is_even(self) -> bool:
         """Whether it changes no weight."""
-        return self == (1, 1)
+        return self == Balance.even()
 
     def factors(self, vocabulary: Iterable[str]) -> np.ndarray:
         """The factor of the weight of each token."""
