@@ -18,6 +18,7 @@ from .words import UNSPACED_LETTER, composing, lower, marks
 
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end
 _N_CHARACTERS = 0x40000  # no code point from here on belongs to a word in any version of Unicode; a test checks it
+_LINE_FEED = 10
 _SIGMA = "\u03a3"  # the only capital letter that is lowered to another one at the end of a word
 # Of what `lowered_characters` gives: the code point, and whether it belongs to the word of a letter before it, whether
 # it is a letter of a script without spaces, and whether a mark next to it may have to change places with it.
@@ -86,26 +87,16 @@ def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower the sentences in which a character cannot be lowered without those around it.
+    """Have Python lower a text, since a character cannot be lowered without those around it.
 
-    Returns the text, and the offsets of the line feeds after its sentences.
+    Returns the text, and the offsets of the line feeds after its sentences. No line feed comes or goes.
     """
-    rows = np.unique(np.searchsorted(ends, np.flatnonzero(text.data & 0x80)))
-    parts, done = [], 0
-    lengths = np.diff(ends, prepend=-1)
-    for row in rows.tolist():
-        end = int(ends[row])
-        start = end + 1 - int(lengths[row])
-        sentence = text.decode(start, end)
-        lowered = lower(sentence)
-        if lowered != sentence:
-            encoded = lowered.encode("utf-8", "surrogatepass")
-            parts += [text.data[done:start], np.frombuffer(encoded, np.uint8)]
-            done = end
-            lengths[row] = len(encoded) + 1
-    data = np.concatenate([*parts, text.data[done:]])
+    last = int(ends[-1])
+    lowered = "\n".join(map(lower, text.decode(0, last).split("\n"))).encode("utf-8", "surrogatepass")
+    data = np.concatenate([np.frombuffer(lowered, np.uint8), text.data[last:]])
     data.flags.writeable = False
-    return text._replace(data=data), np.cumsum(lengths) - 1
+    before, after = np.flatnonzero(text.data[: last + 1] == _LINE_FEED), np.flatnonzero(data == _LINE_FEED)
+    return text._replace(data=data), after[np.searchsorted(before, ends)]
 
 
 @functools.cache
