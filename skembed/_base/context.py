@@ -117,7 +117,6 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
     def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
-        self._check_parameters()
         who = self._learner_of_labels(keep)
         if who:
             if y is None:

@@ -62,7 +62,6 @@ def _embed_named(estimator: Any, state: FittedState, sentences: Any, name: str) 
     if isinstance(sentences, SentenceCorpus):
         return estimator._embed(state, sentences, name)
     iter_sentences(sentences, name=name)
-    estimator._check_transform_parameters()
     try:
         return estimator._embed(state, sentences, name)
     except TypeError as error:

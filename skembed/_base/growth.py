@@ -43,7 +43,7 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_
     A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`
     put it as an unknown word: at its hashed direction, as long as the median row.
     """
-    if new_words == "ignore" or not getattr(estimator, "_appends_words", True):
+    if new_words == "ignore" or not estimator._appends_words(state):
         check_kept(estimator, state, corpus)
         return state
     growth = grow(corpus, state, estimator._option("min_count", state), estimator.max_features)

@@ -21,6 +21,7 @@ from .._validation.containers import length_of
 from .._validation.paths import PathLike
 from .._validation.targets import check_length, split_labels
 from .reading import encoded_with, tokenizer_options
+from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = (
@@ -61,6 +62,7 @@ class PairedVectorizer(TrainedVectorizer):
     _auto_passes = AutoPasses(2_000_000)
     loss: str = "softmax"
 
+    @fit_context
     def fit(
         self,
         X: Any,
@@ -111,6 +113,7 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
 
+    @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.
 
@@ -194,7 +197,6 @@ class PairedVectorizer(TrainedVectorizer):
 
     def _training_data(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
-        self._check_parameters()
         name = "X"
         if self.corpus is not None:
             if not isinstance(X, SentenceCorpus) and not _sets_of(X):

@@ -55,7 +55,6 @@ class PairedSequences(PairedWords):
         raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        self._check_transform_parameters()
         ids, ptr = sentences.ids, sentences.ptr
         if self._option("unknown", state) == "zero":
             is_known = sentences.rows[ids] >= 0

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._corpus.corpus import SentenceCorpus
 from .._validation.constraints import PredicateConstraint, check_values
-from .._validation.scalars import plain
+from .._validation.scalars import changed_to_plain
 
 CORPUS = PredicateConstraint(
     lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"
@@ -27,12 +27,18 @@ def validate_parameters(estimator: Any) -> None:
 
 
 @contextmanager
-def plain_parameters(estimator: Any) -> Iterator[None]:
-    """Replace numpy scalars among the parameters by Python's for a while, so that no result depends on them."""
-    given = {name: value for name, value in estimator.get_params(deep=False).items() if plain(value) is not value}
-    now = {name: plain(value) for name, value in given.items()}
+def checked_parameters(estimator: Any) -> Iterator[None]:
+    """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
+
+    An estimator with `_check_parameters` is checked by that, in every call: compiled kernels rely on it, also where
+    scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
+    """
+    given = estimator.get_params(deep=False)
+    now = changed_to_plain(given)
     vars(estimator).update(now)
     try:
+        if hasattr(estimator, "_check_parameters"):
+            estimator._check_parameters()
         yield
     finally:
         # Not what a callback has set meanwhile.

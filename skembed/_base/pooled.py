@@ -215,7 +215,6 @@ class PooledVectorizer(TextEstimator):
         """The rows of some sentences, written to `out` if that is given."""
         from .._encoders.bag import sum_rows  # numba takes a while to import
 
-        self._check_transform_parameters()
         rows, weights, is_unknown, ptr = self._features(state, sentences)
         vectors = read_only(self._summed_vectors(state))
         others = vectors[:0]

@@ -34,6 +34,7 @@ def most_similar(
     estimator: Any, state: FittedState, words: Any, n_words: int, positive: Any, negative: Any
 ) -> list[Any]:
     """The words whose vectors point in the most similar direction; see `PooledVectorizer.most_similar`."""
+    estimator._check_transform_parameters()
     if not isinstance(n_words, Integral) or isinstance(n_words, bool) or n_words < 1:
         raise ValueError(f"n_words must be a positive integer, got {brief(n_words)}.")
     if (words is None) == (positive is None and negative is None):

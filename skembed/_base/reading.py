@@ -25,7 +25,6 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
 
 def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
-    estimator._check_parameters()
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
     if estimator.corpus is not None:

@@ -12,7 +12,7 @@ from sklearn import get_config
 from sklearn.base import _fit_context
 from sklearn.utils._set_output import _get_output_config
 
-from .parameters import plain_parameters
+from .parameters import checked_parameters
 
 if TYPE_CHECKING:
 
@@ -30,11 +30,11 @@ AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
 
 
 def fit_context(method: AnyMethod) -> AnyMethod:
-    """Decorate `fit` or `partial_fit` to validate the parameters first, and to read numpy scalars as plain numbers."""
+    """Decorate `fit` or `partial_fit` to check the parameters first, and to read numpy scalars as plain numbers."""
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with plain_parameters(self):
+        with checked_parameters(self):
             return method(self, *args, **kwargs)
 
     decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(fit)

@@ -99,7 +99,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
     def _validate_params(self) -> None:
-        validate_parameters(self)
+        """Leave it to :meth:`_check_parameters`, which every fit calls."""
 
     @property
     def _n_features_out(self) -> int:
@@ -144,7 +144,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
-        vars(copied).update({name: value for name, value in vars(self).items() if name != "_spares"})
+        copied.__dict__.update({name: value for name, value in vars(self).items() if name != "_spares"})
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
@@ -319,6 +319,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _embed(self, state: FittedState, X: Any, name: str) -> np.ndarray:
         """The rows of sentences; errors call the sentences `name`."""
+        self._check_transform_parameters()
         return embed(self, state, X, name)
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
@@ -333,12 +334,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return next(state.arrays[name] for name in _VECTORS if name in state.arrays)
 
     def _check_parameters(self) -> None:
-        """Raise an error for invalid parameters.
-
-        This includes calls for which scikit-learn skips the validation (``skip_parameter_validation``, a second
-        `partial_fit`), because compiled kernels do not check their arguments. It takes a fraction of a millisecond.
-        """
-        self._validate_params()
+        """Raise an error for invalid parameters; it takes a fraction of a millisecond."""
+        validate_parameters(self)
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
@@ -382,6 +379,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         `earlier` has this of a text that was learned before, for the same words.
         """
         return state
+
+    def _appends_words(self, state: FittedState) -> bool:
+        """Whether new words of a later text may come after those that were learned."""
+        return True
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         """The state with all that follows from what was learned."""

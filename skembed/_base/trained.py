@@ -34,7 +34,7 @@ from .fitted import Fitted
 from .growth import check_new_words, learn_words
 from .layout import check_layout
 from .outcome import warn_of_nothing
-from .parameters import plain_parameters
+from .parameters import checked_parameters
 from .passes import learn
 from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
@@ -77,8 +77,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     init: Any = None
     freeze_init: bool = False
     _option_of_length = "n_components"  # of the word vectors
-    # Length to which vectors that another method has learned are scaled; None leaves them as they are.
-    _median_length_at_start: float | None = None
+    _median_length_at_start: float | None = None  # to which vectors that another method has learned are scaled
     solver: str = "adagrad"
     learning_rate: float = 0.1
     max_iter: int | str = "auto"
@@ -240,7 +239,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         >>> memory["corpus"] >= 4 * corpus.n_tokens
         True
         """
-        with plain_parameters(self):
+        with checked_parameters(self):
             keep = is_set(self, "warm_start") and self._state.layout is not None
             corpus, annotations, classes = self._training_data(X, y, None, keep)
             if keep:

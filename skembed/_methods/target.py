@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -19,17 +19,10 @@ from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
-from .._training.state import ABSENT, FittedState
+from .._training.state import FittedState
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TargetState(FittedState):
-    """What the method has learned."""
-
-    n_targets: int = ABSENT  # length of the vectors that it learns from
 
 
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
@@ -185,7 +178,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     'cat'
     """
 
-    _state = TargetState()
     coef_ = Fitted[NDArray[np.float32]]()
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
@@ -383,14 +375,11 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 
-    def _settings(  # type: ignore[override]
-        self, state: TargetState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
-    ) -> FittedState:
+    def _settings(self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: Any) -> FittedState:
         return replace(state, n_targets=annotations[0].shape[1])
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
         state, now = super()._keep_vocabulary(corpus, annotations), annotations[0].shape[1]
-        assert isinstance(state, TargetState)
         if now != state.n_targets:
             raise ValueError(
                 f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length "
@@ -398,7 +387,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
             )
         return state
 
-    def _learned_arrays(self, state: TargetState) -> list[LearnedArray]:  # type: ignore[override]
+    def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         width, options = state.n_features_out_, ("n_components", "solver")
         words = len(state.word_counts_), width
         start = self._start_of_words(state, start_uniform(np.sqrt(3 / width)))  # lengths of about one

@@ -86,6 +86,7 @@ class FittedState:
     waiting: dict[str, int] = ABSENT  # counts of words that are not learned yet
     n_frozen: int = 0  # the first words, which do not move
     n_steps: int = ABSENT  # of Adam
+    n_targets: int = ABSENT  # length of the vectors that it learns from, if it learns from such
     first_from_labels: bool = ABSENT  # whether the first fit learned from labels, which "auto" stands for
     from_labels: bool = ABSENT  # whether the last one did
     n_iter_: int = ABSENT
@@ -147,12 +148,13 @@ class FittedState:
     def frozen(self) -> Self:
         """The value that an estimator holds: nobody can write to its arrays or to its vocabulary."""
         vocabulary = self.vocabulary_
-        views = {id(array): _read_only(array) for array in self.arrays.values()}  # of one array, one view
+        arrays = [*self.arrays.values(), self.word_counts_, self.word_weights_]
+        views = {id(array): _read_only(array) for array in arrays}  # of one array, one view
         return replace(
             self,
             vocabulary_=vocabulary if isinstance(vocabulary, Vocabulary | None) else Vocabulary(vocabulary),
-            word_counts_=_read_only(self.word_counts_),
-            word_weights_=_read_only(self.word_weights_),
+            word_counts_=views[id(self.word_counts_)],
+            word_weights_=views[id(self.word_weights_)],
             arrays=MappingProxyType({name: views[id(array)] for name, array in self.arrays.items()}),
             start=ABSENT,
         )

@@ -15,3 +15,9 @@ def plain(value: Any) -> Any:
     if type(value) in (list, tuple) and any(isinstance(item, np.generic) for item in value):
         return type(value)(plain(item) for item in value)
     return value
+
+
+def changed_to_plain(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that :func:`plain` changes, as Python has them."""
+    found = {name: plain(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not values[name]}

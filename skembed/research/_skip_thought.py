@@ -312,10 +312,9 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     def _text_statistics(self, corpus: SentenceCorpus, state: Any, earlier: FittedState | None = None) -> FittedState:
         return state if earlier is None else replace(state, n_learned=len(state.word_counts_))
 
-    @property
-    def _appends_words(self) -> bool:
+    def _appends_words(self, state: Any) -> bool:
         # Words of `expand_with` come after the learned ones.
-        return self.expand_with is None and self._state.n_learned == len(self._state.vocabulary_)
+        return self.expand_with is None and state.n_learned == len(state.vocabulary_)
 
     def _given(self) -> tuple[list[str], np.ndarray]:
         """The words and vectors of `expand_with`."""

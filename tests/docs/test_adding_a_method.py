@@ -63,7 +63,11 @@ def added():
     imports, named = parts_of("doc/extending/next_sentence.py")
     test_imports, tested = parts_of("tests/docs/test_extending.py")
     of_objective = [line for line in imports if not re.search("skembed._base|sklearn|numbers|learned_arrays", line)]
-    of_estimator = [line for line in imports if re.search("skembed._base|sklearn|numbers|learned_arrays|typing", line)]
+    of_estimator = [
+        line
+        for line in imports
+        if re.search("skembed._base|sklearn|numbers|learned_arrays|_training.state|typing", line)
+    ]
     of_estimator = [line.replace("Any, NamedTuple", "Any") for line in of_estimator]
     estimator = named.pop(NAME)
     objective = "\n\n\n".join(named.values())
