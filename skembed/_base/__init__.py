@@ -1,4 +1,4 @@
-"""What all estimators share: input, validation, fitting, transform, queries, pickles, threads.
+"""What all estimators share: input, validation, fitting, transform, queries, pickles, vectors to start from.
 
 Knows no method.
 """

@@ -11,7 +11,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays, norms_of
-from .._training.state import FittedState
+from .._training.state import FittedState, Vocabulary
 from .._validation.messages import brief
 from .character_tokens import Balance
 from .coverage import check_kept
@@ -126,7 +126,7 @@ def grow(corpus: SentenceCorpus, state: FittedState, min_count: int, max_feature
             names[row] = word
         vocabulary = dict(zip(names, range(n_old)))
     if len(appended):
-        vocabulary = vocabulary | dict(zip(words[n_replaced:], range(n_old, n_old + len(appended))))
+        vocabulary = Vocabulary.longer(vocabulary, words[n_replaced:])
     return Growth(vocabulary, counts, earlier, new, words, waiting_on(waiting, found, words))
 
 

@@ -43,6 +43,14 @@ class Vocabulary(dict[str, int]):
         if not np.array_equal(rows, np.arange(len(words))):
             raise ValueError("vocabulary_ must give the words the rows 0, 1, ... in this order.")
 
+    @classmethod
+    def longer(cls, vocabulary: Mapping[str, int], words: list[str]) -> Self:
+        """A vocabulary with new words after those of another one; copied once, and not looked at word by word."""
+        found = cls.__new__(cls)
+        dict.update(found, vocabulary)
+        dict.update(found, zip(words, range(len(vocabulary), len(vocabulary) + len(words))))
+        return found
+
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("vocabulary_ cannot be changed. Fit the estimator again, or call partial_fit with more text.")
 
