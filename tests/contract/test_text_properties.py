@@ -11,6 +11,7 @@ every = pytest.mark.parametrize("name", NAMES)
 LEARNS_LITTLE = pytest.mark.filterwarnings(
     "ignore:.*are alone in their document",
     "ignore:.*found nothing to predict",
+    "ignore:.*Vectorizer has learned nothing",
     "ignore:Only .* of the words",
     "ignore:.* of the sentences of X have no word",
 )
