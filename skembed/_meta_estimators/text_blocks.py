@@ -18,7 +18,7 @@ from .._base.reading_order import has_order
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.words import UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_of, words_of
+from .._text.words import HAN_LETTER, UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import count_rows, tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
@@ -94,17 +94,18 @@ def fit_blocks(
         if min(projected.shape) > 1:
             idf = tfidf[source].idf_[: projected.shape[1]] if squares_idf else None
             blocks[name] = _fit_directions(projected, idf, random_state)
-    if "halves" in wanted and (pairs := neighbours + _halves(texts, random_state)):
+    pattern = _pattern(texts)
+    if "halves" in wanted and (pairs := neighbours + _halves(texts, pattern, random_state)):
         learner = ParaphraseVectorizer(
             _N_COMPONENTS,
             batch_size=128,
             learning_rate=0.003,
-            token_pattern=WORD,
+            token_pattern=pattern,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
-            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=WORD, n_jobs=n_jobs))
+            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=pattern, n_jobs=n_jobs))
             _weigh_directions(learner, texts[:: 1 + (len(texts) - 1) // MOST_PROJECTED])
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
 
@@ -190,9 +191,21 @@ def _analyzer(texts: list[str]) -> str:
     return "char" if 2 * len(UNSPACED_LETTER.findall(sample)) > len(re.findall(r"\w", sample)) else "char_wb"
 
 
-def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple[str, str]]:
+def _pattern(texts: list[str]) -> str | None:
+    """Of the words of the halves. `WORD` cuts Thai and its neighbours at signs, and they are read without a pattern.
+
+    Chinese and Japanese are worse so: a pair of characters is rarer than each of them, and most pairs of a new text
+    have no vector.
+    """
+    letters = "".join(UNSPACED_LETTER.findall(" ".join(texts[:10_000])))
+    n_han = len(HAN_LETTER.findall(letters))
+    return None if len(letters) > 2 * n_han else WORD
+
+
+def _halves(texts: list[str], pattern: str | None, random_state: np.random.RandomState) -> list[tuple[str, str]]:
     """Pairs: every word of a text falls to one side or the other, by chance."""
-    split = re.compile(WORD).findall
+    split = _spaced_words if pattern is None else re.compile(pattern).findall
+    between = "" if pattern is None else " "
     words = [split(text.lower()) for text in texts]
     n_words = sum(map(len, words))
     pairs = []
@@ -202,6 +215,21 @@ def _halves(texts: list[str], random_state: np.random.RandomState) -> list[tuple
             sides: tuple[list[str], list[str]] = [], []
             for word, first in zip(row, is_first):
                 sides[not first].append(word)
-            if all(sides):
-                pairs.append((" ".join(sides[0]), " ".join(sides[1])))
+                if pattern is None:  # letters become neighbours only if they were
+                    sides[first].append(" ")
+            left, right = (between.join(side).strip() for side in sides)
+            if left and right:
+                pairs.append((left, right))
     return pairs
+
+
+def _spaced_words(text: str) -> list[str]:
+    """Words of a text, with a space before each but a letter that stands right behind one without spaces."""
+    words, is_behind = [], False
+    for word in words_of(text):
+        if len(UNSPACED_LETTER.findall(word)) > 1:  # the pair of the letter before and of the next one
+            is_behind = True
+        else:
+            words.append(word if is_behind else f" {word}")
+            is_behind = False
+    return words

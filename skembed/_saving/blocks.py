@@ -274,4 +274,5 @@ def _learner_of(name: str, kind: type, value: Any, arrays: dict[str, np.ndarray]
     entries = inner_entries(value, name)
     if entries["class"] != kind.__name__:
         raise ValueError(f"the block {name!r} is a {brief(entries['class'])}.")
-    return model_of(entries | {"inference_only": True}, arrays, WORD if name == _HALVES else None)
+    pattern = WORD if name == _HALVES and entries["tokenizer"].get("token_pattern") == WORD else None
+    return model_of(entries | {"inference_only": True}, arrays, pattern)

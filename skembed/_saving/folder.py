@@ -85,8 +85,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     has_blocks = type(estimator) is TextVectorizer
     if not has_blocks and CLASSES.get(type(estimator).__name__) is not type(estimator):
         names = ", ".join([*CLASSES, TextVectorizer.__name__])
-        own = "Call its method save" if hasattr(estimator, "save") else "Save others with joblib or skops"
-        raise TypeError(f"A folder holds one of {names}, not {brief(estimator)}. {own}.")
+        advice = "Call its method save" if hasattr(estimator, "save") else "Save it with joblib or skops"
+        raise TypeError(f"{advice}: {brief(estimator)} is none of what a folder holds, {names}.")
     check_is_fitted(estimator)
     if dtype not in PACKED_DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(PACKED_DTYPES)}, got {brief(dtype)}.")

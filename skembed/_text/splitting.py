@@ -34,8 +34,11 @@ def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
 
 
 def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
-    """Warn of words that are whole phrases, as of text in a script without spaces between words."""
-    if callable(tokenizer.analyzer):
+    """Warn of words that are whole phrases, as of text in a script without spaces between words.
+
+    Without a pattern there are none, though a letter of Burmese or Khmer with its signs is long.
+    """
+    if callable(tokenizer.analyzer) or tokenizer.token_pattern is None:
         return
     words = vocabulary.prune(max_features=_SAMPLE).words
     counts = vocabulary.counts[: len(words)]

@@ -19,6 +19,7 @@ UNSPACED_LETTER = re.compile(rf"(?=[{_UNSPACED}])[^\W\d_]")
 # of Chinese or Japanese is one. The vowel signs of India, and accents and points of Latin, Hebrew and Arabic, belong to
 # their letter, though they are no \w. Thai and its neighbours are cut at signs.
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+HAN_LETTER = re.compile(f"[{_HAN}]")
 _SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 WORD = rf"(?u)[{_HAN}]|(?:[^\W{_HAN}]|[{_SIGNS}])+"
 END_OF_MARKS = 0x20000  # code points from here on are no marks and compose with none; a test checks it

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
+from .._search.documents import Texts, read_documents
 from .._search.nearest import nearest
 from .._search.search_index import SearchIndex
-from .._validation.columns import as_list, check_same_length
+from .._validation.columns import as_list, check_same_length, describe
+from .._validation.containers import columns_of, is_lazy
 from .._validation.messages import brief
-from ._compare_input import as_texts
 from ._comparison import Comparison
 from ._documents import named_estimators
 from ._pairs import embed
@@ -82,6 +84,7 @@ def compare_search(
     relevant: Any,
     *,
     ids: Any = None,
+    index: Any = None,
     estimators: Any = None,
     pretrained: Any = None,
     measure: str = "ndcg@10",
@@ -96,14 +99,19 @@ def compare_search(
 
     Parameters
     ----------
-    documents : iterable of str, SentenceCorpus, or table of one column, of length n_documents
-        The documents.
+    documents : iterable of str or of tuple of str, table, or SentenceCorpus, of length n_documents
+        The documents, as :meth:`SearchIndex.fit` takes them: strings; tuples of fields, of which the first is the
+        title; a table or a mapping, with the `columns` of `index`. A SearchIndex reads the fields, but for the row
+        "BM25": this and all others read each document as one text, its fields joined by spaces.
     queries : mapping of id to str, or list of str
         The queries, as in :func:`retrieval`.
     relevant : mapping of query to mapping of document to grade, or table
         Relevance judgements, as `qrels` of :func:`retrieval`.
     ids : array-like of shape (n_documents,), default=None
         Ids of the documents. None: `relevant` has their positions.
+    index : SearchIndex or None, default=None
+        The row "SearchIndex", fitted anew, such as ``SearchIndex(stemmer="english")``. "BM25" has its parameters too,
+        but no vectors and no fields. None: a SearchIndex with its defaults, without a stemmer.
     estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
         More rows of the table: transformers of text, which are searched by cosine, or anything with `fit` and `search`,
         such as a :class:`~skembed.SearchIndex`. A clone is fitted to the documents.
@@ -134,7 +142,7 @@ def compare_search(
         If there are fewer than two queries with a relevant document, `measure` is none of these, an estimator of yours
         fails, or what :func:`retrieval` names.
     TypeError
-        If a document is missing or no string, or `estimators` has no names.
+        If a document is missing or no string, `index` is no SearchIndex, or `estimators` has no names.
 
     Examples
     --------
@@ -145,28 +153,35 @@ def compare_search(
     >>> sorted(row["method"] for row in result.rows)[:3]
     ['BM25', 'SearchIndex', 'TextVectorizer']
     """
-    texts = as_texts(documents, "documents")
+    if not isinstance(index, SearchIndex | None):
+        raise TypeError(f"index must be a SearchIndex or None, got {brief(index)}. Others are rows of estimators.")
+    index = SearchIndex() if index is None else clone(index)
+    index._validate_params()
+    columns = None if index.columns is None else list(index.columns)
+    texts = _read(documents, index, columns)
     found = re.fullmatch(r"(?:ndcg|recall|precision)@([1-9]\d*)|map|mrr", measure) if isinstance(measure, str) else None
     if found is None:
         raise ValueError(
             f"measure must be like 'ndcg@10', 'recall@100', 'precision@1', 'map' or 'mrr', got {brief(measure)}."
         )
-    ids = list(range(len(texts))) if ids is None else as_list(ids, "ids")
-    check_same_length({"documents": texts, "ids": ids})
+    ids = list(range(texts.n_documents)) if ids is None else as_list(ids, "ids")
+    check_same_length({"documents": range(texts.n_documents), "ids": ids})
     judged = read_judged(queries, relevant, ids)
     if len(judged.grades) < 2:
         raise ValueError("An interval needs two queries with a relevant document or more, got 1.")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
+    if index.random_state is None:
+        index.set_params(random_state=seed)
     given = pretrained_methods(pretrained, seed)
     if pretrained is not None:
-        given["SearchIndex, pretrained"] = SearchIndex(pretrained=pretrained, random_state=seed)
+        given["SearchIndex, pretrained"] = clone(index).set_params(pretrained=pretrained)
     given |= {} if estimators is None else named_estimators(estimators, "estimators")
     vectorizers = standard_methods(OwnText([], None), "", seed)
     methods = {
-        "BM25": Method(SearchIndex(n_components=None)),
+        "BM25": Method(clone(index).set_params(n_components=None, pretrained=None, columns=None, field_weights=None)),
         **{name: Method(VectorSearch(method.estimator)) for name, method in vectorizers.items()},
-        "SearchIndex": Method(SearchIndex(random_state=seed)),
-        **{name: Method(_searching(estimator), is_given=True) for name, estimator in given.items()},
+        "SearchIndex": Method(index, reads_fields=True),
+        **{name: _given_method(name, estimator, columns) for name, estimator in given.items()},
     }
     depth = int(found[1]) if found[1] else _DEEP
     task = Task(
@@ -175,19 +190,41 @@ def compare_search(
         [texts],
         ("BM25", *SIMPLE),
         measure=measure,
-        about=f"{measure} in per cent, {len(judged.grades):,} queries in {len(texts):,} documents.",
+        about=f"{measure} in per cent, {len(judged.grades):,} queries in {texts.n_documents:,} documents.",
         what=f"{len(judged.grades):,} queries",
     )
     return carry_out(task, n_jobs, seed)
 
 
-def _searching(estimator: Any) -> Any:
-    return estimator if hasattr(estimator, "search") else VectorSearch(estimator)
+def _read(documents: Any, index: SearchIndex, columns: list[Any] | None) -> Texts:
+    table = None if columns is not None or is_lazy(documents) else columns_of(documents)
+    if table is not None and (len(table) > 1 or isinstance(documents, Mapping)):
+        options = f"index=SearchIndex(columns={brief(list(table))})"
+        raise ValueError(f"documents is {describe(documents)}. Say which to search: {options}.")
+    texts = read_documents(documents, columns, index.missing, None if columns is None else len(columns))
+    if not texts.n_documents:
+        raise ValueError("documents has no text.")
+    return texts
 
 
-def _search(judged: Judged, measure: str, depth: int, method: Method, documents: list[str]) -> Run:
+def _given_method(name: str, estimator: Any, columns: list[Any] | None) -> Method:
+    """A method of the user, or with a pretrained model."""
+    if not isinstance(estimator, SearchIndex):
+        is_search = hasattr(estimator, "search")
+        return Method(estimator if is_search else VectorSearch(estimator), is_given=True)
+    if estimator.columns is not None and list(estimator.columns) != columns:
+        raise ValueError(
+            f"{name} of estimators has columns={brief(estimator.columns)}, but documents are read with those of index: "
+            f"{brief(columns)}. Pass index=SearchIndex(columns={brief(estimator.columns)})."
+        )
+    return Method(estimator, is_given=True, reads_fields=True)
+
+
+def _search(judged: Judged, measure: str, depth: int, method: Method, documents: Texts) -> Run:
+    has_fields = method.reads_fields and documents.n_fields > 1
+    texts: Any = documents.rows() if has_fields else documents.joined()
     start = time.perf_counter()
-    index = clone(method.estimator).fit(documents)
+    index = clone(method.estimator).fit(texts)
     fitted = time.perf_counter()
     found = index.search(list(judged.texts.values()), k=depth)
     seconds = time.perf_counter() - fitted

@@ -33,11 +33,12 @@ class OwnText(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A vectorizer, or a whole classifier; `texts` are learned from with those of the training folds."""
+    """A vectorizer, a classifier or a search; `texts` are learned from with those of the training folds."""
 
     estimator: Any
     texts: list[str] = []
     is_given: bool = False
+    reads_fields: bool = False  # of documents; others read them joined
 
 
 class TfidfWithLSA(TransformerMixin, BaseEstimator):

@@ -1,6 +1,7 @@
 """The table of searches: what is measured on which queries, and what goes wrong."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
@@ -71,6 +72,52 @@ def test_a_query_without_a_relevant_document_is_left_out_with_one_warning():
     assert len(caught) == 1 and "12 queries" in result.about
 
 
+FIELDS = [(f"{TOPICS[i % 4].split()[i % 3]} title", document) for i, document in enumerate(DOCUMENTS)]
+
+
+@pytest.mark.parametrize("kind", ["tuples", "mapping", "frame", "missing"])
+def test_documents_are_what_a_search_index_takes(kind):
+    titles, texts = map(list, zip(*FIELDS))
+    options = {} if kind == "tuples" else {"columns": ["title", "text"]}
+    documents = FIELDS if kind == "tuples" else {"title": titles, "text": texts}
+    fields = FIELDS
+    if kind == "frame":
+        documents = pd.DataFrame(documents)
+    if kind == "missing":
+        options["missing"] = "empty"
+        documents = {"title": [None, *titles[1:]], "text": texts}
+        fields = [("", texts[0]), *FIELDS[1:]]
+    given = {"no vectors": SearchIndex(n_components=None), "counts": CountVectorizer()}
+    result = compare_search(documents, QUERIES, RELEVANT, ids=IDS, index=SearchIndex(**options), estimators=given)
+    found = {row["method"]: row["score"] for row in result.rows}
+    joined = [" ".join(filter(None, field)) for field in fields]
+    for name, index, read in (
+        ("BM25", SearchIndex(n_components=None), joined),
+        ("no vectors", SearchIndex(n_components=None), fields),
+        ("counts", VectorSearch(CountVectorizer()), joined),
+    ):
+        expected = retrieval(index.fit(read), QUERIES, RELEVANT, documents=IDS).scores[0]["mean"]
+        assert found[name] == pytest.approx(expected)
+    assert found["BM25"] != found["no vectors"]
+
+
+def first_three(word):
+    return word[:3]
+
+
+def test_bm25_and_the_index_have_the_options_of_a_given_index(result):
+    index = SearchIndex(stemmer=first_three, k1=0.5, random_state=3)
+    queries = {name: text.replace("cat", "cats").replace("rain", "rains") for name, text in QUERIES.items()}
+    stemmed = compare_search(DOCUMENTS, queries, RELEVANT, ids=IDS, index=index)
+    found = {row["method"]: row["score"] for row in stemmed.rows}
+    bm25 = SearchIndex(n_components=None, stemmer=first_three, k1=0.5)
+    for name, search in (("BM25", bm25), ("SearchIndex", index)):
+        expected = retrieval(search.fit(DOCUMENTS), queries, RELEVANT, documents=IDS).scores[0]["mean"]
+        assert found[name] == pytest.approx(expected)
+    plain = compare_search(DOCUMENTS, queries, RELEVANT, ids=IDS)
+    assert found["BM25"] > {row["method"]: row["score"] for row in plain.rows}["BM25"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -79,8 +126,19 @@ def test_a_query_without_a_relevant_document_is_left_out_with_one_warning():
         ({"measure": 10}, ValueError, "measure must be like 'ndcg@10'"),
         ({"ids": IDS[1:]}, ValueError, "documents and ids must have the same length, got 40 and 39"),
         ({"relevant": {"q1": RELEVANT["q1"]}, "queries": {"q1": "cat"}}, ValueError, "two queries with a relevant"),
-        ({"documents": [*DOCUMENTS[1:], None]}, TypeError, "Row 39 of documents is missing"),
+        ({"documents": [*DOCUMENTS[1:], None]}, TypeError, "Row 39 is missing"),
         ({"estimators": {"mine": CountVectorizer(vocabulary=[])}}, ValueError, "mine of estimators failed"),
+        ({"documents": []}, ValueError, "documents has no text"),
+        ({"documents": [("a", "b"), ("c",)]}, ValueError, "Document 1 has 1 fields, expected 2"),
+        ({"documents": {"title": IDS, "text": DOCUMENTS}}, ValueError, r"index=SearchIndex\(columns=\['title', 'text'"),
+        (
+            {"documents": pd.DataFrame({"a": IDS, "b": DOCUMENTS})},
+            ValueError,
+            r"index=SearchIndex\(columns=\['a', 'b'\]",
+        ),
+        ({"index": "english"}, TypeError, "index must be a SearchIndex or None, got 'english'"),
+        ({"index": SearchIndex(k1=-1)}, ValueError, "k1"),
+        ({"estimators": {"mine": SearchIndex(columns=["text"])}}, ValueError, "mine of estimators has columns="),
         ({"estimators": [CountVectorizer()]}, TypeError, "estimators must be a mapping of names"),
     ],
 )

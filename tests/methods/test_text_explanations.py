@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, LinearSVC
 
 from skembed import CBOSVectorizer, TextVectorizer
+from skembed._text.words import words_of
 
 S = ["The cat drinks milk.", "The bank lends money.", "A dog eats meat.", "The river is wide."] * 10
 TWO, THREE = np.array(["animal", "thing"] * 20), np.array([0, 1, 2, 1] * 10)
@@ -181,3 +182,21 @@ def test_errors_say_what_to_do():
         TextVectorizer().explain("cat", classifier)
     with pytest.raises(NotFittedError):
         TextVectorizer().top_terms(classifier)
+
+
+THAI = ["วันนี้อากาศดีมาก", "พรุ่งนี้ฝนจะตกหนัก", "ราคาหุ้นขึ้นสูง", "ธนาคารขึ้นดอกเบี้ย"] * 10
+
+
+def test_letters_of_thai_keep_their_signs_and_their_neighbours_in_all_blocks():
+    emb = TextVectorizer(random_state=0)
+    classifier = LinearSVC(random_state=0).fit(emb.fit_transform(THAI, TWO), TWO)
+    found = emb.explain(THAI[0], classifier)
+    terms = {term for term, block in zip(found.terms, found.blocks) if block == "halves"}
+    assert {"ดี", "นี้", "วั", "ศดี"} <= terms <= set(words_of(THAI[0]))
+    learned = set(emb._built_in.blocks["halves"].vocabulary_)
+    assert learned <= {word for text in THAI for word in words_of(text)}, "a pair is of letters that are neighbours"
+
+
+def test_chinese_is_learned_by_characters_alone():
+    emb = TextVectorizer(random_state=0).fit(["我们今天去北京", "他喜欢喝绿茶", "银行的利息很高", "股票今天下跌"] * 10)
+    assert set(map(len, emb._built_in.blocks["halves"].vocabulary_)) == {1}

@@ -15,6 +15,7 @@ from skembed._meta_estimators.block_weights import BlockWeights
 Y = np.arange(len(TEXT)) % 2
 OTHERS = ["The cat and the dog.", "a zzz qqq", "", "Rain in the station!", "soup " * 9, "北京", TEXT[7]]
 CHINESE = ["猫喝牛奶", "银行借钱", "狗吃肉和牛奶", "河很宽很冷", "猫吃肉", "银行有钱"]
+THAI = ["วันนี้อากาศดีมาก", "พรุ่งนี้ฝนจะตกหนัก", "ราคาหุ้นขึ้นสูง", "ธนาคารขึ้นดอกเบี้ย"] * 3
 SETTINGS = {
     "default": (TEXT, Y, {}),
     "dense": (TEXT, None, {"n_components": 4, "missing": "empty", "n_jobs": 2}),
@@ -26,6 +27,7 @@ SETTINGS = {
     ),
     "seed": (TEXT, Y, {"random_state": np.random.RandomState(0)}),
     "unsegmented": (CHINESE, None, {}),
+    "Thai": (THAI, None, {}),
     "equal texts": (["a b"] * 3, None, {}),
     "little text": (["cat"], None, {}),
 }
@@ -42,7 +44,10 @@ def test_what_comes_back_is_the_same(name, mmap, tmp_path):
     model = fitted(name)
     sizes = skembed.save(model, tmp_path / "model")
     assert sizes["written"] == sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
-    back, new = skembed.load(tmp_path / "model", mmap=mmap), SETTINGS[name][0] if name == "unsegmented" else OTHERS
+    back, new = (
+        skembed.load(tmp_path / "model", mmap=mmap),
+        SETTINGS[name][0] if name in ("unsegmented", "Thai") else OTHERS,
+    )
     assert type(back) is TextVectorizer
     assert bits(back.transform(new)) == bits(model.transform(new))
     assert str(back.block_weights_) == str(model.block_weights_)

@@ -63,3 +63,13 @@ def test_text_without_spaces_between_words_is_named():
         SentenceCorpus.from_sentences([" ".join(sentence[i : i + 2] for i in range(0, 6, 2)) for sentence in CHINESE])
         SentenceCorpus.from_sentences([*CHINESE, *["the river is wide and cold"] * 20])
         SentenceCorpus.from_sentences(["Donaudampfschifffahrtsgesellschaft"] * 10)
+
+
+def test_letters_with_their_signs_are_no_phrases():
+    burmese = [
+        "\u1019\u103c\u1014\u103a\u1019\u102c\u1014\u102d\u102f\u1004\u103a\u1004\u1036",
+        "\u1021\u1001\u103c\u102d\u102f\u1038\u1018\u102c\u101e\u102c",
+    ] * 10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SentenceCorpus.from_sentences(burmese)
