@@ -140,7 +140,7 @@ def test_a_model_is_saved_with_its_analyzer(tmp_path, analyzer):
 @pytest.mark.parametrize("options", [{"analyzer": "char_wb"}, {"analyzer": "word+char_wb", "lowercase": False}])
 def test_other_programs_are_told_apart(tmp_path, options):
     emb = CBOSVectorizer(8, **options, min_count=1, unknown="zero", random_state=0).fit(S)
-    with pytest.raises(ValueError, match="there are no n-grams of characters"):
+    with pytest.raises(ValueError, match="n-grams of characters. Learn with analyzer='word'"):
         export_model(emb, tmp_path / "model")
     with pytest.raises(ValueError, match=r"The format cannot hold the word '~? .*white space"):
         write_word_vectors(emb, tmp_path / "vectors.txt")

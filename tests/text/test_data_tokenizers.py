@@ -36,7 +36,7 @@ def test_a_tokenizer_brings_what_corpora_and_models_are_saved_with(analyzer, tmp
     model = CBOSVectorizer(3, min_count=1, max_iter=1, random_state=0).fit(corpus)
     save(model, tmp_path / "model")
     back = load(tmp_path / "model")
-    for tokenizer in (SentenceCorpus.load(tmp_path / "corpus").tokenizer, back._tokenizer):
+    for tokenizer in (SentenceCorpus.load(tmp_path / "corpus").tokenizer, back._state.tokenizer):
         assert type(tokenizer.analyzer) is type(analyzer) and tokenizer.analyzer("b a") == analyzer("b a")
     assert (back.transform(["b a"]) == model.transform(["b a"])).all()
 

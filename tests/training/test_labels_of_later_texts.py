@@ -21,6 +21,7 @@ NOTHING = {
     "a common class": ([[1, 1], [1, 0], [1, 1]], "y gives every two sentences a common class"),
     "zeros": (np.zeros((3, 2), int), "y holds no class: every sentence is without a label"),
 }
+unheard = pytest.mark.filterwarnings("ignore:Only .* of the words of this text")  # the words of CHUNK
 nothing = pytest.mark.parametrize(("y", "fault"), NOTHING.values(), ids=NOTHING)
 
 
@@ -86,6 +87,7 @@ def test_the_order_of_later_texts_if_it_is_said(cls, method):
         getattr(model.set_params(context="auto"), method)(TEXT, groups=GROUPS)
 
 
+@unheard
 @every
 @nothing
 @pytest.mark.parametrize("context", ["auto", "labels"])
@@ -104,6 +106,7 @@ def test_a_later_text_without_classes_to_compare_is_skipped(cls, y, fault, conte
     assert model.n_iter_ == n_iter + 1 and (model.word_vectors_[: len(words)] != before).any()
 
 
+@unheard
 @every
 @nothing
 @pytest.mark.parametrize("options", [{}, {"early_stopping": True, "interpolation": 0.5}, {"n_shards": 2}], ids=str)
@@ -130,6 +133,7 @@ def test_the_first_text_must_have_classes(cls, y, fault):
         assert not hasattr(model, "vocabulary_")
 
 
+@unheard
 @every
 def test_a_restored_model_remembers_what_it_learned_from(cls, tmp_path):
     model = cls(**SMALL).fit(TEXT, TOPIC, checkpoint=tmp_path / "fit")
