@@ -4,4 +4,4 @@ The files that search in vectors know matrices only; those of `SearchIndex` also
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["approximate", "communities", "near_duplicates", "nearest", "search_index"]
+__all__ = ["approximate", "communities", "documents", "near_duplicates", "nearest", "search_index"]
