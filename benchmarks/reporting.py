@@ -83,6 +83,12 @@ def as_csv_table(title, rows):
     return f".. csv-table:: {title}\n   :header-rows: 1\n\n{body}"
 
 
+def read_table(path):
+    """The rows of a csv-table, the first of them its header."""
+    lines = path.read_text(encoding="utf8").split("\n\n")[1].splitlines()
+    return list(csv.reader(line.strip() for line in lines))
+
+
 def save_figure(path, draw):
     """Let `draw` fill a figure and save it."""
     import matplotlib

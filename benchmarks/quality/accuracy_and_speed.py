@@ -11,7 +11,6 @@ test texts of all tasks (64 of each for the transformer).
 """
 
 import argparse
-import csv
 import sys
 import time
 import warnings
@@ -23,7 +22,7 @@ from pretrained import MOST_TEST, MOST_TRAINING, TASKS, draws, load_models, read
 
 import numpy as np
 from measuring import machine, versions
-from reporting import as_csv_table, save_figure
+from reporting import as_csv_table, read_table, save_figure
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
@@ -32,12 +31,6 @@ from skembed.evaluation._standard import TfidfWithLSA
 
 N_LABELS, N_TRANSFORMER = 50, 64
 NAME = "accuracy_and_speed"  # of the table and of the figure
-
-
-def read_table(path):
-    """The rows of a csv-table, the first of them its header."""
-    lines = path.read_text(encoding="utf8").split("\n\n")[1].splitlines()
-    return list(csv.reader(line.strip() for line in lines))
 
 
 def vectorizers(X, rows, seed):
