@@ -30,5 +30,5 @@ def targets_of(sentences):
     """A vector for each sentence, which says how often each letter begins a word."""
     vectors = np.full((len(sentences), 5), 0.1)
     for vector, words in zip(vectors, sentences):
-        np.add.at(vector, [ord(word[0]) % 5 for word in words], 1)
+        np.add.at(vector, [ord(word[0]) % 5 for word in words if word], 1)
     return vectors
