@@ -93,7 +93,7 @@ class NewFolder:
         written_by = {"skembed": __version__, "numpy": np.__version__, "python": platform.python_version()}
         content = _content(self.kind, entries, arrays)
         self.header = content | {"written_by": written_by, "save": self.save, "digest": digest_of(content)}
-        contents = {**(texts or {}), self.kind.header: json.dumps(self.header, indent=1, allow_nan=False)}
+        contents = {**(texts or {}), self.kind.header: json.dumps(self.header, allow_nan=False)}
         for name, text in contents.items():
             file = self.path(name)
             with naming(file):
