@@ -100,8 +100,8 @@ def compare_search(
     Parameters
     ----------
     documents : iterable of str or of tuple of str, table, or SentenceCorpus, of length n_documents
-        The documents, as :meth:`skembed.SearchIndex.fit` takes them: strings; tuples of fields, of which the first is the
-        title; a table or a mapping, with the `columns` of `index`. A SearchIndex reads the fields, but for the row
+        The documents, as :meth:`skembed.SearchIndex.fit` takes them: strings; tuples of fields, of which the first is
+        the title; a table or a mapping, with the `columns` of `index`. A SearchIndex reads the fields, but for the row
         "BM25": this and all others read each document as one text, its fields joined by spaces.
     queries : mapping of id to str, or list of str
         The queries, as in :func:`retrieval`.
