@@ -24,7 +24,10 @@ def check_model(model: Any, *, inference_only: bool) -> None:
     model._check_parameters()
     params, own = model.get_params(deep=False), {"_state", "_spares"}
     if others := sorted(set(vars(model)) - set(params) - own):
-        raise ValueError(f"{type(model).__name__} has no {brief(others[0])}.")
+        raise ValueError(
+            f"{brief(others[0])} is not what {type(model).__name__} learns, so a folder does not hold it. Delete the "
+            "attribute, or use joblib."
+        )
     names = set(fitted) - {"vocabulary_", "_tokenizer"}
     known = schema.needed | schema.optional | ({} if inference_only else schema.training)
     if unknown := names - set(known):

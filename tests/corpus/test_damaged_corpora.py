@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from damage import damaged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -164,13 +165,7 @@ def saved(tmp_path_factory):
 def test_any_damage_is_an_error_or_does_no_harm(saved, name, data, mmap, verify):
     file, folder = file_of(saved, name), saved
     before = file.read_bytes()
-    content = bytearray(before)
-    if data.draw(st.booleans(), label="truncate"):
-        content = content[: data.draw(st.integers(0, len(content) - 1))]
-    else:
-        for _ in range(data.draw(st.integers(1, 3), label="flips")):
-            content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
-    file.write_bytes(content)
+    file.write_bytes(damaged(before, data))
     try:
         loaded = SentenceCorpus.load(folder, mmap=mmap, verify=verify)
         if verify:

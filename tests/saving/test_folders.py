@@ -289,7 +289,7 @@ def test_what_is_no_fitted_estimator_of_skembed_is_refused(tmp_path):
             skembed.save(other, path)
     model = make("CBOSVectorizer").fit(TEXT)
     model.note_ = "mine"
-    with pytest.raises(ValueError, match="cannot be saved: CBOSVectorizer has no 'note_'"):
+    with pytest.raises(ValueError, match="cannot be saved: 'note_' is not what CBOSVectorizer learns"):
         skembed.save(model, path)
     del model.note_
     with_state(model, {"_source_vectors": model._state.arrays["_source_vectors"][:-1]})
