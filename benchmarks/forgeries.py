@@ -162,7 +162,7 @@ def use_index(folder, mmap=False):
 
 def use_vectors(folder, mmap=False):
     for file in folder.iterdir():
-        words, vectors = skembed.read_word_vectors(file)
+        words, vectors = skembed.formats.read_word_vectors(file)
         assert len(words) == len(vectors) and np.isfinite(vectors).all()
         skembed.MeanEmbeddingVectorizer(word_vectors=(words, vectors)).fit(TEXT).transform(TEXT)
 
@@ -257,7 +257,7 @@ def originals(parent, only=None):
         if wanted(f"word2vec, {name}", "vectors"):
             folder = found[f"word2vec, {name}"][1]
             folder.mkdir()
-            skembed.write_word_vectors(vectors, folder / "vectors", binary=name == "binary")
+            skembed.formats.write_word_vectors(vectors, folder / "vectors", binary=name == "binary")
     return found
 
 

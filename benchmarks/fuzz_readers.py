@@ -39,7 +39,7 @@ READERS = (
     "skembed._word_vectors.files",
     "skembed._word_vectors.text_rows",
     "skembed._word_vectors.read",
-    "skembed._interchange",
+    "skembed.formats",
     "skembed._text.piece_tokenizer",
     "skembed._validation",
     "skembed._saving",
@@ -87,8 +87,8 @@ class BinaryModel:
 
         path.write_bytes(data)
         if data[:4] == b"\xba\x16\x4f\x2f":
-            skembed.import_model(path).transform(TEXT)
-        skembed.read_word_vectors(path)
+            skembed.formats.import_model(path).transform(TEXT)
+        skembed.formats.read_word_vectors(path)
 
 
 class WordVectors:
@@ -106,7 +106,7 @@ class WordVectors:
         import skembed
 
         path.write_bytes(data)
-        words, vectors = skembed.read_word_vectors(path)
+        words, vectors = skembed.formats.read_word_vectors(path)
         assert len(words) == len(vectors) and np.isfinite(vectors).all()
 
 
@@ -144,7 +144,7 @@ class StaticFolder:
         import skembed
 
         write_folder(path, self.originals, data)
-        skembed.import_model(path).transform(TEXT)
+        skembed.formats.import_model(path).transform(TEXT)
 
 
 class SavedModel:
@@ -304,8 +304,8 @@ def fuzz(name, corpus, seconds):
     import atheris
 
     import skembed
-    import skembed._interchange.binary_models
-    import skembed._interchange.static_folders
+    import skembed.formats._binary_models
+    import skembed.formats._static_folders
 
     instrument(atheris.instrument_func)
     warnings.simplefilter("ignore")

@@ -9,7 +9,6 @@ __version__ = "0.1.0"
 # import numba.
 _HOMES = {
     "AdaptedVectorizer": "_methods.adapted",
-    "ApproximateIndex": "_search.approximate",
     "BOWPCA": "_methods.bow_pca",
     "CBOSVectorizer": "_methods.cbos",
     "CSEVectorizer": "_methods.cse",
@@ -21,7 +20,7 @@ _HOMES = {
     "ParagraphVectorizer": "_methods.paragraph",
     "ParaphraseVectorizer": "_methods.paraphrase",
     "PretrainedVectorizer": "_pretrained.vectorizer",
-    "SearchIndex": "_search.search_index",
+    "SearchIndex": "search._search_index",
     "Sent2VecVectorizer": "_methods.sent2vec",
     "SentenceCorpus": "_corpus.corpus",
     "SiameseCBOWVectorizer": "_methods.siamese_cbow",
@@ -29,23 +28,26 @@ _HOMES = {
     "TargetVectorizer": "_methods.target",
     "TextVectorizer": "_meta_estimators.text_vectorizer",
     "Word2VecVectorizer": "_methods.word2vec",
-    "communities": "_search.communities",
-    "export_model": "_interchange.exporting",
-    "import_model": "_interchange.importing",
     "load": "_saving.folder",
-    "near_duplicates": "_search.near_duplicates",
-    "nearest": "_search.nearest",
-    "read_word_vectors": "_word_vectors.read",
     "save": "_saving.folder",
     "show_versions": "_validation.versions",
-    "to_gensim": "_word_vectors.write",
-    "write_word_vectors": "_word_vectors.write",
 }
-_SUBMODULES = ["arrow", "dask", "datasets", "evaluation", "inspection", "metrics", "precompile", "research", "testing"]
+_SUBMODULES = [
+    "arrow",
+    "dask",
+    "datasets",
+    "evaluation",
+    "formats",
+    "inspection",
+    "metrics",
+    "precompile",
+    "research",
+    "search",
+    "testing",
+]
 
 __all__ = [
     "AdaptedVectorizer",
-    "ApproximateIndex",
     "BOWPCA",
     "CBOSVectorizer",
     "CSEVectorizer",
@@ -66,17 +68,9 @@ __all__ = [
     "TextVectorizer",
     "Word2VecVectorizer",
     "__version__",
-    "communities",
-    "export_model",
-    "import_model",
     "load",
-    "near_duplicates",
-    "nearest",
-    "read_word_vectors",
     "save",
     "show_versions",
-    "to_gensim",
-    "write_word_vectors",
 ]
 
 if TYPE_CHECKING:
@@ -84,15 +78,15 @@ if TYPE_CHECKING:
     from . import dask as dask
     from . import datasets as datasets
     from . import evaluation as evaluation
+    from . import formats as formats
     from . import inspection as inspection
     from . import metrics as metrics
     from . import precompile as precompile
     from . import research as research
+    from . import search as search
     from . import testing as testing
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
-    from ._interchange.exporting import export_model as export_model
-    from ._interchange.importing import import_model as import_model
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer
     from ._meta_estimators.meta_embedding import MetaEmbeddingVectorizer as MetaEmbeddingVectorizer
     from ._meta_estimators.text_vectorizer import TextVectorizer as TextVectorizer
@@ -111,16 +105,9 @@ if TYPE_CHECKING:
     from ._pretrained.vectorizer import PretrainedVectorizer as PretrainedVectorizer
     from ._saving.folder import load as load
     from ._saving.folder import save as save
-    from ._search.approximate import ApproximateIndex as ApproximateIndex
-    from ._search.communities import communities as communities
-    from ._search.near_duplicates import near_duplicates as near_duplicates
-    from ._search.nearest import nearest as nearest
-    from ._search.search_index import SearchIndex as SearchIndex
     from ._text.character_ngrams import CharacterNgrams as CharacterNgrams
     from ._validation.versions import show_versions as show_versions
-    from ._word_vectors.read import read_word_vectors as read_word_vectors
-    from ._word_vectors.write import to_gensim as to_gensim
-    from ._word_vectors.write import write_word_vectors as write_word_vectors
+    from .search._search_index import SearchIndex as SearchIndex
 
 
 def __getattr__(name: str) -> Any:

@@ -83,8 +83,8 @@ def _index() -> None:
 
 def _search() -> None:
     rows = np.random.default_rng(0).normal(size=(40, 16)).astype(np.float32)
-    skembed.nearest(rows, rows, k=3)
-    skembed.near_duplicates(rows, threshold=0.9)
+    skembed.search.nearest(rows, rows, k=3)
+    skembed.search.near_duplicates(rows, threshold=0.9)
 
 
 PARTS: dict[str, Callable[[], None]] = {

@@ -44,19 +44,19 @@ SENTENCES = ["The cat, the DOG and the café's mat.", "кошка спит", "un
 def imported(name):
     path = FILES / (name if (FILES / name).exists() else f"{name}.bin")
     expected = json.loads((FILES / f"{name}.json").read_text(encoding="utf-8"))
-    return np.abs(skembed.import_model(path).transform(expected["sentences"]) - expected["vectors"]).max()
+    return np.abs(skembed.formats.import_model(path).transform(expected["sentences"]) - expected["vectors"]).max()
 
 
 def word_vectors(name):
     expected = json.loads((FILES / "gensim.json").read_text(encoding="utf-8"))
-    words, vectors = skembed.read_word_vectors(FILES / name)
+    words, vectors = skembed.formats.read_word_vectors(FILES / name)
     assert words == expected["sentences"]
     return np.abs(vectors - expected["vectors"]).max()
 
 
 def glove_vectors():
     lines = [line.split() for line in (FILES / "glove.txt").read_text(encoding="utf-8").splitlines()]
-    words, vectors = skembed.read_word_vectors(FILES / "glove.txt")
+    words, vectors = skembed.formats.read_word_vectors(FILES / "glove.txt")
     assert words == [line[0] for line in lines]
     return np.abs(vectors - np.array([line[1:] for line in lines]).astype(np.float32)).max()
 
@@ -74,7 +74,7 @@ def written_for_gensim(emb, folder, binary):
     from gensim.models import KeyedVectors
 
     file, counts = folder / "vectors", folder / "counts.txt"
-    skembed.write_word_vectors(emb, file, binary=binary, counts_path=counts)
+    skembed.formats.write_word_vectors(emb, file, binary=binary, counts_path=counts)
     return difference_of_keyed(emb, KeyedVectors.load_word2vec_format(file, counts, binary=binary))
 
 
@@ -85,7 +85,7 @@ def difference_of_keyed(emb, keyed):
 
 
 def exported(emb, folder, program):
-    skembed.export_model(emb, folder / "model")
+    skembed.formats.export_model(emb, folder / "model")
     if program == "model2vec":
         from model2vec import StaticModel
 
@@ -123,7 +123,7 @@ def main():
             for kind in ("text", "binary"):
                 difference = written_for_gensim(emb, Path(folder), kind == "binary")
                 rows.append(row(gensim, f"word2vec {kind}, with counts", "export", difference))
-            keyed = skembed.to_gensim(emb)
+            keyed = skembed.formats.to_gensim(emb)
             rows.append(row(gensim, "KeyedVectors, with counts", "export", difference_of_keyed(emb, keyed)))
         for program in ("model2vec", "sentence_transformers"):
             if find_spec(program):

@@ -23,8 +23,9 @@ from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer, TfidfTransformer
 from snowballstemmer import stemmer
 
-from skembed import SearchIndex, nearest
+from skembed import SearchIndex
 from skembed.evaluation import retrieval
+from skembed.search import nearest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 

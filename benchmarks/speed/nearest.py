@@ -45,7 +45,7 @@ def many_times(search, n_queries):
 
 
 def prepare_skembed(dtype, **sizes):
-    from skembed import nearest
+    from skembed.search import nearest
 
     queries, vectors = vectors_of(**sizes)
     vectors = vectors.astype(dtype)

@@ -56,9 +56,9 @@ TASKS = {
         'model.search(["the cat"], k=3)',
     ),
     "nearest": (
-        "skembed.nearest; import numpy",
+        "skembed.search.nearest; import numpy",
         "rows = numpy.eye(40, 20, dtype=numpy.float32)",
-        "skembed.nearest(rows, rows, k=3)",
+        "skembed.search.nearest(rows, rows, k=3)",
     ),
 }
 STEPS = ["importing scikit-learn", "import", "first fit", "first use"]

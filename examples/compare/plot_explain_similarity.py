@@ -18,8 +18,9 @@ a sum over pairs of words, and each pair has an exact share of it.
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import Sent2VecVectorizer, nearest
+from skembed import Sent2VecVectorizer
 from skembed.datasets import fetch_opinosis, load_docstrings
+from skembed.search import nearest
 
 try:
     text = fetch_opinosis(n_retries=0).data

@@ -87,7 +87,7 @@ plt.show()
 # The pairs of 15,000 sentences of documentation that are nearly the same, and the largest
 # groups of such sentences:
 
-from skembed import communities, near_duplicates
+from skembed.search import communities, near_duplicates
 
 distinct = list(dict.fromkeys(docs.data))[:15_000]
 vectors = models["CBOS"].transform(distinct)

@@ -56,7 +56,7 @@ print(f"loss of the first pass {losses[0]:.2f}, of the last {losses[-1]:.2f}")
 # Does the nearest sentence mean the same?
 # ----------------------------------------
 
-from skembed import nearest
+from skembed.search import nearest
 
 
 def nearest_is_right(model, chosen):

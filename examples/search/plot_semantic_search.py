@@ -48,7 +48,8 @@ print(f"{questions[0]!r}\nshould find\n{searched[answer[0]]!r}")
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import SentenceCorpus, TextVectorizer, nearest
+from skembed import SentenceCorpus, TextVectorizer
+from skembed.search import nearest
 
 others = np.flatnonzero(~np.isin(groups, groups[starts[answer]]))
 corpus = SentenceCorpus.from_sentences([text[i] for i in others], groups=groups[others])

@@ -58,16 +58,16 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
         n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
         contains them; an estimator of this package; or the path of a file in word2vec text, word2vec binary or GloVe
-        format (also .gz, .bz2 and .xz) or of a binary model of fastText, see :func:`read_word_vectors`. A list of these
-        is joined by a :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components,
-        min_count=min_count, max_features=max_features)``.
+        format (also .gz, .bz2 and .xz) or of a binary model of fastText, see
+        :func:`~skembed.formats.read_word_vectors`. A list of these is joined by a :class:`MetaEmbeddingVectorizer`.
+        None means ``Word2VecVectorizer(n_components, min_count=min_count, max_features=max_features)``.
 
         `fit` fits a clone of an estimator that is not fitted, with `random_state` and `n_jobs` from here if its own is
         None. A fitted estimator loses its fit in :func:`~sklearn.base.clone`, and so in cross-validation: keep it in a
         :class:`~sklearn.frozen.FrozenEstimator`. Clones share all other sources: do not change them in place. `fit`
         makes a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
-        :func:`read_word_vectors` returns it. Printing an estimator prints a dict whole: for many words pass a path, a
-        model or (words, array).
+        :func:`~skembed.formats.read_word_vectors` returns it. Printing an estimator prints a dict whole: for many words
+        pass a path, a model or (words, array).
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
     weighting : {"idf", "sif"} or None, default=None

@@ -34,9 +34,9 @@ class AdaptedVectorizer(SpelledWords):
     Parameters
     ----------
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors or path
-        The model: a fitted estimator of this package, such as :func:`import_model` returns, or words and vectors in any
-        form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text, whatever its
-        tokenizer makes of them. Words that the text lacks are kept. Clones share it.
+        The model: a fitted estimator of this package, such as :func:`~skembed.formats.import_model` returns, or words
+        and vectors in any form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text,
+        whatever its tokenizer makes of them. Words that the text lacks are kept. Clones share it.
     window : int, default=3
         How many sentences before and after a sentence, of the same document, are around it.
     alpha : float or "auto", default="auto"

@@ -73,8 +73,8 @@ def opened(path: Any) -> Any:
     # By name, because what a folder holds may itself be an estimator that uses this package.
     skembed = import_module(__name__.partition(".")[0])
     if file.is_dir():
-        return skembed.load(file) if (file / "model.json").exists() else skembed.import_model(file)
-    words, vectors = skembed.read_word_vectors(file)
+        return skembed.load(file) if (file / "model.json").exists() else skembed.formats.import_model(file)
+    words, vectors = skembed.formats.read_word_vectors(file)
     is_lower = all(word == word.lower() for word in words)
     mean = skembed.MeanEmbeddingVectorizer(
         vectors.shape[1], word_vectors=(words, vectors), unknown="zero", lowercase=is_lower

@@ -4,4 +4,4 @@ Knows no method.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["common_components", "fasttext", "hashed_numbers", "join", "matches", "read", "spelling"]
+__all__ = ["common_components", "fasttext", "hashed_numbers", "join", "matches", "read", "spelling", "write"]

@@ -24,8 +24,8 @@ class BinaryRows:
 
     advice = (
         "A word with a space, or changed line ends, shift all following rows. Get the vectors as text, or write the "
-        "file again without spaces in words; if words are cut within a character, use skembed.read_word_vectors(path, "
-        "errors='replace')."
+        "file again without spaces in words; if words are cut within a character, use "
+        "skembed.formats.read_word_vectors(path, errors='replace')."
     )
 
     def __init__(self, file: IO[bytes] | Any, n_components: int, n_rows: int, path: str) -> None:

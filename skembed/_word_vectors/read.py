@@ -94,7 +94,8 @@ def read_word_vectors(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from skembed import MeanEmbeddingVectorizer, SentenceCorpus, read_word_vectors
+    >>> from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+    >>> from skembed.formats import read_word_vectors
     >>> corpus = SentenceCorpus.from_sentences(["A cat.", "A dog."])
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "vectors.txt")
@@ -141,7 +142,7 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
         - gensim's KeyedVectors, or a gensim model with ``.wv``; anything with ``index_to_key`` and ``vectors``.
         - A fitted estimator with ``vocabulary_``, ``word_vectors_`` and possibly ``word_counts_``. Rows of
           ``word_vectors_`` after those of the vocabulary belong to n-grams and are left out.
-        - The path (str or os.PathLike) of a file, as :func:`read_word_vectors` reads it.
+        - The path (str or os.PathLike) of a file, as :func:`~skembed.formats.read_word_vectors` reads it.
 
     Returns
     -------
@@ -162,7 +163,7 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
         If the source is none of the above, or a word is not a str.
     ValueError
         If the source has no words or vectors of length zero, if vectors differ in length, are not numbers, not finite
-        or beyond 1e30; for files, see :func:`read_word_vectors`.
+        or beyond 1e30; for files, see :func:`~skembed.formats.read_word_vectors`.
 
     Warns
     -----

@@ -20,7 +20,9 @@ _FIRST = 100  # lines that show how long the vectors are
 class TextRows:
     """Rows "word number ... number" of a text file; the word is all text before the last `n_components` fields."""
 
-    advice = "Call skembed.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
+    advice = (
+        "Call skembed.formats.read_word_vectors(path, encoding=..., errors=...) and pass the result as word_vectors."
+    )
 
     def __init__(self, file: IO[bytes] | Any, n_components: int, first_line: int, path: str) -> None:
         self.file, self.n_components, self.first_line, self.path = file, n_components, first_line, path

@@ -60,7 +60,7 @@ def write_word_vectors(
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from skembed import read_word_vectors, write_word_vectors
+    >>> from skembed.formats import read_word_vectors, write_word_vectors
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "vectors.txt")
     ...     write_word_vectors({"cat": [1, 0.5], "dog": [0, 1]}, path)
@@ -128,7 +128,7 @@ def to_gensim(source: Any) -> Any:
 
     Examples
     --------
-    >>> from skembed import to_gensim
+    >>> from skembed.formats import to_gensim
     >>> vectors = to_gensim({"cat": [1.0, 0.0], "dog": [0.9, 0.1]})  # doctest: +SKIP
     >>> vectors.most_similar("cat")  # doctest: +SKIP
     [('dog', 0.9938837289810181)]

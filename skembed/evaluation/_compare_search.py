@@ -11,12 +11,12 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from .._search.documents import Texts, read_documents
-from .._search.nearest import nearest
-from .._search.search_index import SearchIndex
 from .._validation.columns import as_list, check_same_length, describe
 from .._validation.containers import columns_of, is_lazy
 from .._validation.messages import brief
+from ..search._documents import Texts, read_documents
+from ..search._nearest import nearest
+from ..search._search_index import SearchIndex
 from ._comparison import Comparison
 from ._documents import named_estimators
 from ._pairs import embed

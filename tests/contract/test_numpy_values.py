@@ -155,11 +155,11 @@ def test_arguments_of_queries_and_searches():
     assert model.most_similar(np.str_("cat"), np.uint8(3)) == model.most_similar("cat", 3)
     rows = model.transform(TEXT)
     few, high = np.uint8(3), np.float32(0.75)
-    assert bits(skembed.nearest(rows, rows, few, n_jobs=few)) == bits(skembed.nearest(rows, rows, 3))
-    assert bits(skembed.nearest(rows, rows, metric=np.str_("dot"), exclude=np.str_("self"))) == bits(
-        skembed.nearest(rows, rows, metric="dot", exclude="self")
+    assert bits(skembed.search.nearest(rows, rows, few, n_jobs=few)) == bits(skembed.search.nearest(rows, rows, 3))
+    assert bits(skembed.search.nearest(rows, rows, metric=np.str_("dot"), exclude=np.str_("self"))) == bits(
+        skembed.search.nearest(rows, rows, metric="dot", exclude="self")
     )
-    pairs = skembed.near_duplicates(rows, threshold=0.75)
-    assert bits(skembed.near_duplicates(rows, threshold=high, max_pairs=np.int64(10**7))) == bits(pairs)
-    groups = skembed.communities(rows, threshold=0.75, min_size=3)
-    assert bits(skembed.communities(rows, threshold=high, min_size=few)) == bits(groups)
+    pairs = skembed.search.near_duplicates(rows, threshold=0.75)
+    assert bits(skembed.search.near_duplicates(rows, threshold=high, max_pairs=np.int64(10**7))) == bits(pairs)
+    groups = skembed.search.communities(rows, threshold=0.75, min_size=3)
+    assert bits(skembed.search.communities(rows, threshold=high, min_size=few)) == bits(groups)

@@ -24,7 +24,7 @@ def test_every_estimator_has_a_part():
 
 USE = """
 import numpy
-from skembed import nearest
+from skembed.search import nearest
 rows = numpy.eye(4, 3, dtype=numpy.float32)
 nearest(rows, rows, k=1)
 """

@@ -17,8 +17,9 @@ from estimators import GIVEN, GROUPS, TEXT, fitted, make, rows_of_lengths
 
 import skembed
 from benchmarks.papers.__main__ import main
-from skembed import ApproximateIndex, SentenceCorpus
+from skembed import SentenceCorpus
 from skembed._validation.paths import user_path
+from skembed.search import ApproximateIndex
 
 URLS = [
     "s3://bucket/model",
@@ -97,12 +98,12 @@ CALLS = {
     ("SentenceCorpus.load", "path"): SentenceCorpus.load,
     ("SentenceCorpus.save", "path"): lambda url: SentenceCorpus.from_sentences(TEXT).save(url),
     ("embedder", "model"): lambda url: skembed.arrow.embedder(url, column="text"),
-    ("export_model", "path"): lambda url: skembed.export_model(fitted("MeanEmbeddingVectorizer-given"), url),
-    ("import_model", "path"): skembed.import_model,
+    ("export_model", "path"): lambda url: skembed.formats.export_model(fitted("MeanEmbeddingVectorizer-given"), url),
+    ("import_model", "path"): skembed.formats.import_model,
     ("load", "path"): skembed.load,
-    ("read_word_vectors", "path"): skembed.read_word_vectors,
+    ("read_word_vectors", "path"): skembed.formats.read_word_vectors,
     ("save", "path"): lambda url: skembed.save(fitted("Word2VecVectorizer"), url),
-    ("to_gensim", "source"): skembed.to_gensim,
+    ("to_gensim", "source"): skembed.formats.to_gensim,
     **{
         (name, parameter): lambda url, name=name, parameter=parameter: getattr(skembed, name)(
             **{"model": rows_of_lengths} if name == "PretrainedVectorizer" and parameter != "model" else {},
@@ -128,11 +129,11 @@ CALLS = {
         fitted("Word2VecVectorizer"), _dask_series(), folder=url
     ),
     ("transform", "model"): lambda url: skembed.dask.transform(url, _dask_series()),
-    ("write_word_vectors", "counts_path"): lambda url: skembed.write_word_vectors(
+    ("write_word_vectors", "counts_path"): lambda url: skembed.formats.write_word_vectors(
         fitted("Word2VecVectorizer"), "vectors.txt", counts_path=url
     ),
-    ("write_word_vectors", "path"): lambda url: skembed.write_word_vectors(GIVEN, url),
-    ("write_word_vectors", "source"): lambda url: skembed.write_word_vectors(url, "vectors.txt"),
+    ("write_word_vectors", "path"): lambda url: skembed.formats.write_word_vectors(GIVEN, url),
+    ("write_word_vectors", "source"): lambda url: skembed.formats.write_word_vectors(url, "vectors.txt"),
 }
 
 

@@ -7,7 +7,8 @@ import pytest
 from sklearn.preprocessing import normalize
 
 import skembed
-from skembed import CBOSVectorizer, ParaphraseVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer, import_model
+from skembed import CBOSVectorizer, ParaphraseVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer
+from skembed.formats import import_model
 
 FILES = Path(__file__).parent / "files"
 TEXT = ["the cats sat on the mat", "a dog sits", "cats and dogs play", "the mat is warm"] * 30
@@ -36,7 +37,7 @@ def adapted(name, kind="order"):
 def test_an_imported_model_learns_on_and_goes_back(name, kind, tmp_path):
     start, model = import_model(FILES / name), adapted(name, kind)
     assert not np.allclose(normalize(model.transform(TEXT[:4])), normalize(start.transform(TEXT[:4])), atol=1e-3)
-    report = skembed.export_model(model, tmp_path / "folder")
+    report = skembed.formats.export_model(model, tmp_path / "folder")
     assert report["smallest_cosine"] > 1 - 1e-6
     back = import_model(tmp_path / "folder")
     for text in (*TEXT[:4], "The cats, sitting; unknownword DOGS!", "unaffable ##s"):
@@ -59,7 +60,7 @@ def test_words_that_own_text_lacks_are_kept(name):
 def test_model2vec_opens_it(name, tmp_path):
     model2vec = pytest.importorskip("model2vec")
     model = adapted(name)
-    skembed.export_model(model, tmp_path / "folder")
+    skembed.formats.export_model(model, tmp_path / "folder")
     theirs = model2vec.StaticModel.from_pretrained(str(tmp_path / "folder")).encode(TEXT[:4])
     rows = normalize(model.transform(TEXT[:4]))
     assert rows.any()
@@ -70,7 +71,7 @@ def test_model2vec_opens_it(name, tmp_path):
 def test_sentence_transformers_opens_it(name, tmp_path):
     sentence_transformers = pytest.importorskip("sentence_transformers")
     model = adapted(name)
-    skembed.export_model(model, tmp_path / "folder")
+    skembed.formats.export_model(model, tmp_path / "folder")
     theirs = sentence_transformers.SentenceTransformer(str(tmp_path / "folder"), device="cpu").encode(TEXT[:4])
     rows = normalize(model.transform(TEXT[:4]))
     assert rows.any()
@@ -80,4 +81,4 @@ def test_sentence_transformers_opens_it(name, tmp_path):
 def test_a_vector_of_unknown_pieces_cannot_be_expressed(tmp_path):
     model = adapted("sentence_transformers")
     with pytest.raises(ValueError, match="a vector of unknown pieces"):
-        skembed.export_model(model, tmp_path / "folder")
+        skembed.formats.export_model(model, tmp_path / "folder")

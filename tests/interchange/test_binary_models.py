@@ -16,9 +16,10 @@ from estimators import with_state
 from sklearn.base import clone
 
 import skembed
-from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer, import_model, read_word_vectors
+from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer
 from skembed._encoders.character_ngrams import average
 from skembed._text.batches import encode_words
+from skembed.formats import import_model, read_word_vectors
 
 FILES = Path(__file__).parent / "files"
 MODELS = ["fasttext", "fasttext_words", "fasttext_labels", "sent2vec", "sent2vec_words"]

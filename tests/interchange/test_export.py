@@ -11,10 +11,11 @@ from safetensors.numpy import load_file
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 
-from skembed import BOWPCA, MeanEmbeddingVectorizer, export_model, import_model
-from skembed._interchange import static_folders
+from skembed import BOWPCA, MeanEmbeddingVectorizer
 from skembed._text.piece_tokenizer import lower_each
 from skembed._text.tokenizer import Tokenizer
+from skembed.formats import _static_folders as static_folders
+from skembed.formats import export_model, import_model
 
 WORDS = ["the", "cat", "café", "1914", "x", "кошка", "_id", "½", "Capital", "two words", "hot-dog", "\udcc3"]
 TEXT = ["The cat, the café in 1914.", "кошка x _id ½", "x cat"]

@@ -15,8 +15,9 @@ from safetensors.numpy import load_file, save_file
 from sklearn.base import clone
 
 import skembed
-from skembed import MeanEmbeddingVectorizer, import_model
+from skembed import MeanEmbeddingVectorizer
 from skembed._text.piece_tokenizer import PieceTokenizer
+from skembed.formats import import_model
 
 FILES = Path(__file__).parent / "files"
 # Whether rows have length one, and whether unknown tokens count.

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skembed import MeanEmbeddingVectorizer, read_word_vectors
+from skembed import MeanEmbeddingVectorizer
+from skembed.formats import read_word_vectors
 
 FILES = Path(__file__).parent / "files"
 

@@ -95,8 +95,8 @@ def test_an_estimator_is_read_as_it_sums_its_words(tmp_path):
 def test_it_is_exported(tmp_path):
     sentences, groups = text()
     adapted = AdaptedVectorizer(model(), unknown="zero", random_state=0).fit(sentences, groups=groups)
-    assert skembed.export_model(adapted, tmp_path / "folder")["smallest_cosine"] > 1 - 1e-6
-    back = skembed.import_model(tmp_path / "folder").transform(sentences)
+    assert skembed.formats.export_model(adapted, tmp_path / "folder")["smallest_cosine"] > 1 - 1e-6
+    back = skembed.formats.import_model(tmp_path / "folder").transform(sentences)
     np.testing.assert_allclose(back, adapted.transform(sentences), atol=1e-5)
 
 

@@ -173,9 +173,9 @@ def test_it_can_be_saved_and_exported(tmp_path):
     model = StudentVectorizer(unknown="zero", random_state=0).fit(X, teacher(X))
     skembed.save(model, tmp_path / "saved")
     assert bits(skembed.load(tmp_path / "saved").transform(X)) == bits(model.transform(X))
-    report = skembed.export_model(model, tmp_path / "exported")
+    report = skembed.formats.export_model(model, tmp_path / "exported")
     assert report["smallest_cosine"] > 1 - 1e-6
-    back = skembed.import_model(tmp_path / "exported").transform(X)
+    back = skembed.formats.import_model(tmp_path / "exported").transform(X)
     np.testing.assert_allclose(back, model.transform(X), atol=1e-5)
 
 
@@ -185,7 +185,7 @@ def test_ngrams_are_saved(tmp_path):
     skembed.save(model, tmp_path / "saved")
     assert bits(skembed.load(tmp_path / "saved").transform(["catlike xyz"])) == bits(model.transform(["catlike xyz"]))
     with pytest.raises(ValueError, match="unknown='ngrams': unknown words have no vector"):
-        skembed.export_model(model, tmp_path / "exported")
+        skembed.formats.export_model(model, tmp_path / "exported")
 
 
 def test_targets_that_fit_no_sentence():

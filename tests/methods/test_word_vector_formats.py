@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from word_vector_sources import VECTORS, WORDS, binary, check, text
 
-from skembed import read_word_vectors
 from skembed._word_vectors import binary_rows, files, text_rows
 from skembed._word_vectors.read import read_source
+from skembed.formats import read_word_vectors
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from word_vector_sources import VECTORS, WORDS, binary, check, text
 
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus, read_word_vectors
+from skembed import MeanEmbeddingVectorizer, SentenceCorpus
 from skembed._word_vectors.read import read_source
+from skembed.formats import read_word_vectors
 
 # -- options -----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from estimators import bits, fitted
 from sklearn.exceptions import NotFittedError
 
 import skembed
-from skembed import Word2VecVectorizer, read_word_vectors, to_gensim, write_word_vectors
+from skembed import Word2VecVectorizer
+from skembed.formats import read_word_vectors, to_gensim, write_word_vectors
 
 VECTORS = (np.random.default_rng(0).normal(size=(4, 7)) * 10.0 ** np.arange(-3, 4)).astype(np.float32)
 WORDS = ["cat", "Straße", "北京", "don't_split-this"]

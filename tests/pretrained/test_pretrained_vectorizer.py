@@ -119,7 +119,7 @@ def test_folders_and_word_vectors_of_others_are_opened(tmp_path):
     skembed.save(own, tmp_path / "model")
     np.testing.assert_array_equal(PretrainedVectorizer(tmp_path / "model").fit().transform(X), own.transform(X))
     binary = PretrainedVectorizer(FILES / "fasttext.bin").fit()
-    assert binary.n_features_out_ == skembed.import_model(FILES / "fasttext.bin").n_features_out_
+    assert binary.n_features_out_ == skembed.formats.import_model(FILES / "fasttext.bin").n_features_out_
     (tmp_path / "words.txt").write_text("3 2\ncat 1 0\ndog 0 1\nCat 5 5\n", encoding="utf-8")
     rows = PretrainedVectorizer(tmp_path / "words.txt").fit().transform(["cat dog", "Cat", "dog dog unheard"])
     np.testing.assert_allclose(rows, [[0.5, 0.5], [5, 5], [0, 1]])

@@ -29,7 +29,7 @@ def opened(folder):
         skembed.SearchIndex.load(folder, mmap=True)
     else:
         for file in folder.iterdir():
-            skembed.read_word_vectors(file)
+            skembed.formats.read_word_vectors(file)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skembed import ApproximateIndex, nearest
+from skembed.search import ApproximateIndex, nearest
 
 ROWS = np.random.default_rng(0).standard_normal((2000, 16)).astype(np.float32)
 ROWS[[0, 7, 1999]] = 0

@@ -5,8 +5,8 @@ import pytest
 from collections_of_documents import mix
 from numpy.testing import assert_allclose
 
-from skembed._search.document_pairs import cut_pairs
 from skembed._text.sentences import sentences_of
+from skembed.search._document_pairs import cut_pairs
 
 
 @pytest.mark.parametrize(

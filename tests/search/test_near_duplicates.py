@@ -6,8 +6,8 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from skembed import communities, near_duplicates
 from skembed.metrics import paired_cosine_similarity
+from skembed.search import communities, near_duplicates
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_a_cosine_at_the_threshold_is_decided_exactly(rows):
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_threads_and_memory_change_no_bit(rows, form, monkeypatch):
-    monkeypatch.setattr("skembed._search.near_duplicates.count_threads", lambda n_jobs: n_jobs or 1)
+    monkeypatch.setattr("skembed.search._near_duplicates.count_threads", lambda n_jobs: n_jobs or 1)
     many = np.tile(rows, (3, 1))
     pairs, scores = near_duplicates(form(many), threshold=0.9)
     with sklearn.config_context(working_memory=0.05):

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix
 from traced_memory import peak_of
 
-from skembed import nearest
+from skembed.search import nearest
 
 
 def some_rows(n, d=21, seed=0, dtype=np.float32):
@@ -58,8 +58,8 @@ def test_the_nearest_rows_are_found(form, metric):
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_blocks_threads_and_neighbours_change_no_bit(form, monkeypatch):
-    monkeypatch.setattr("skembed._search.nearest._LEAST_ROWS", 8)
-    monkeypatch.setattr("skembed._search.nearest.count_threads", lambda n_jobs: n_jobs or 1)
+    monkeypatch.setattr("skembed.search._nearest._LEAST_ROWS", 8)
+    monkeypatch.setattr("skembed.search._nearest.count_threads", lambda n_jobs: n_jobs or 1)
     rows = some_rows(150)
     for k in (2, 6, 150):
         indices, scores = nearest(form(rows), form(rows), k, exclude="self")
@@ -175,7 +175,7 @@ def test_more_rows_asked_for_than_there_are_take_no_memory_beyond_the_result(for
 
 
 def test_a_result_larger_than_memory_is_an_error_before_the_search(monkeypatch):
-    monkeypatch.setattr("skembed._search.nearest.keep_best", None)
+    monkeypatch.setattr("skembed.search._nearest.keep_best", None)
     with pytest.raises(MemoryError, match="Unable to allocate"):
         nearest(some_rows(9000), some_rows(5), 2**31 - 1)
 

@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from skembed import ApproximateIndex, CBOSVectorizer, communities, near_duplicates, nearest
+from skembed import CBOSVectorizer
 from skembed.evaluation import pair_features
 from skembed.metrics import paired_cosine_similarity
+from skembed.search import ApproximateIndex, communities, near_duplicates, nearest
 
 ROWS = np.float32([[1, 0, 2], [0, 3, 0], [2, 0, 4], [0, 0, 0]])
 TABLE = sparse.csr_array(ROWS)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skembed import nearest
+from skembed.search import nearest
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "tasks" / "search.rst"
 

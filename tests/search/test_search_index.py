@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skembed import SearchIndex, SentenceCorpus
-from skembed._search import searching
-from skembed._search.searching import WEIGHT
+from skembed.search import _searching as searching
+from skembed.search._searching import WEIGHT
 
 DOCUMENTS = make_documents(120)
 QUERIES = [

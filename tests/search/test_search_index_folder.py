@@ -10,8 +10,10 @@ from collections_of_documents import make_documents
 
 from benchmarks.forged_folders import forge
 from skembed import SearchIndex
-from skembed._search import index_folder, index_state, search_index
 from skembed._storage import folders
+from skembed.search import _index_folder as index_folder
+from skembed.search import _index_state as index_state
+from skembed.search import _search_index as search_index
 
 DOCUMENTS, QUERIES = make_documents(60), ["a kitten and the dog", "snow", "zebra", "x-200"]
 

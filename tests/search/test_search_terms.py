@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from skembed import SearchIndex
-from skembed._search.query import read_query
-from skembed._search.terms import Lexicon, TermReader, codes_of, is_sorted
+from skembed.search._query import read_query
+from skembed.search._terms import Lexicon, TermReader, codes_of, is_sorted
 
 TEXTS = [
     "Error ERR_4012 in C++ and .NET; the x-200's v1.5.2 (os.path) at foo@bar.com.",

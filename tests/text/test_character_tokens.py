@@ -13,14 +13,12 @@ from skembed import (
     ParaphraseVectorizer,
     SentenceCorpus,
     Word2VecVectorizer,
-    export_model,
     load,
-    read_word_vectors,
     save,
-    write_word_vectors,
 )
 from skembed._text import encoder, sources
 from skembed._text.tokenizer import Tokenizer
+from skembed.formats import export_model, read_word_vectors, write_word_vectors
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
 NEW = ["Türme und Tor", "", "本の 文", "xyz \x00 \ud800"]

@@ -14,13 +14,13 @@ from .._pretrained.vectorizer import PretrainedVectorizer
 from .._validation.constraints import check_values
 from .._validation.limits import integers
 from .._validation.messages import brief
-from .bm25 import idf
-from .documents import read_queries
-from .explaining import explain_score, snippet_of
-from .index_state import IndexState, checked_rows
-from .pretrained_vectors import pretrained_rows
-from .query import Query, read_query, text_of_query
-from .searching import (
+from ._bm25 import idf
+from ._documents import read_queries
+from ._explaining import explain_score, snippet_of
+from ._index_state import IndexState, checked_rows
+from ._pretrained_vectors import pretrained_rows
+from ._query import Query, read_query, text_of_query
+from ._searching import (
     PRETRAINED_WEIGHT,
     WEIGHT,
     WEIGHT_BESIDE_PRETRAINED,
@@ -31,7 +31,7 @@ from .searching import (
     terms_of,
     vectors_of_terms,
 )
-from .terms import TermReader
+from ._terms import TermReader
 
 
 class Fitted(NamedTuple):

@@ -15,7 +15,7 @@ from .._compiled.threads import count_threads
 from .._validation.constraints import check_values
 from .._validation.limits import integers
 from .._validation.paths import PathLike, user_path
-from .rows import DenseRows, search_rows
+from ._rows import DenseRows, search_rows
 
 __all__ = ["ApproximateIndex"]
 
@@ -25,9 +25,9 @@ _BLOCK = 8192  # rows that are added at a time
 class ApproximateIndex:
     """An index of the rows of a matrix, for approximate search by the cosine (HNSW, by the library usearch).
 
-    :func:`nearest` compares a query with all rows. From some millions of rows on, or where a query may take a
-    millisecond at most, an index of near neighbours is faster [1]_: it finds most of the nearest rows, not always all.
-    Needs the optional library usearch (``pip install skembed[search]``).
+    :func:`~skembed.search.nearest` compares a query with all rows. From some millions of rows on, or where a query may
+    take a millisecond at most, an index of near neighbours is faster [1]_: it finds most of the nearest rows, not
+    always all. Needs the optional library usearch (``pip install skembed[search]``).
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ApproximateIndex:
     ImportError
         If usearch is not installed.
     TypeError
-        If the matrix does not hold numbers, or is sparse: :func:`nearest` searches sparse rows.
+        If the matrix does not hold numbers, or is sparse: :func:`~skembed.search.nearest` searches sparse rows.
     ValueError
         If a number is NaN or infinite, or a parameter is invalid.
 
@@ -66,7 +66,7 @@ class ApproximateIndex:
 
     Examples
     --------
-    >>> from skembed import ApproximateIndex
+    >>> from skembed.search import ApproximateIndex
     >>> index = ApproximateIndex([[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]])
     >>> index.search([[2.0, 0.1], [0.0, 0.0]], k=2)[0]
     array([[ 0,  1],
@@ -94,7 +94,8 @@ class ApproximateIndex:
         queries : array-like or data frame of shape (n_queries, n_features)
             Vectors to search for.
         k : int, default=10
-            How many to find for each query. More than there are vectors cost memory, as in :func:`nearest`.
+            How many to find for each query. More than there are vectors cost memory, as in
+            :func:`~skembed.search.nearest`.
         n_jobs : int or None, default=None
             Number of threads; -1 for one per core. It does not change the result.
 

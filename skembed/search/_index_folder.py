@@ -16,11 +16,11 @@ from .._validation.limits import INT32_MAX
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.scalars import plain
-from .bm25 import Postings, Scoring
-from .index_inspection import Fitted
-from .index_state import IndexState
-from .learned_vectors import DocumentVectors, Moments
-from .terms import Lexicon, TermReader, is_sorted
+from ._bm25 import Postings, Scoring
+from ._index_inspection import Fitted
+from ._index_state import IndexState
+from ._learned_vectors import DocumentVectors, Moments
+from ._terms import Lexicon, TermReader, is_sorted
 
 _ENTRIES: dict[str, type] = dict.fromkeys(("parameters", "tokenizer", "scoring", "pretrained"), dict)
 _KIND = FolderKind("search index", "index.json", _ENTRIES | {"n_fitted": int})

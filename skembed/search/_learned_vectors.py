@@ -18,8 +18,8 @@ from .._encoders.bag import sum_rows
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._text.batches import offsets
 from .._text.vocabulary import Vocabulary
-from .ranking import dot
-from .terms import TermReader
+from ._ranking import dot
+from ._terms import TermReader
 
 _ROWS = 4096  # documents at a time
 _ZERO = np.float32(0.0)

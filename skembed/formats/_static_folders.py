@@ -19,7 +19,7 @@ from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, 
 from .._validation.json_text import parse_json
 from .._validation.messages import brief
 from .._validation.paths import describe_unreadable
-from .fitted import with_fitted
+from ._fitted import with_fitted
 
 VECTORS, TOKENIZER, CONFIG, MODULES = "model.safetensors", "tokenizer.json", "config.json", "modules.json"
 _PROMPTS = "config_sentence_transformers.json"
@@ -358,6 +358,6 @@ rows = SentenceTransformer("this folder").encode(["A sentence."])
 ```python
 import skembed
 
-rows = skembed.import_model("this folder").transform(["A sentence."])
+rows = skembed.formats.import_model("this folder").transform(["A sentence."])
 ```
 """

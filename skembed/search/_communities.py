@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from .._validation.columns import as_matrix
 from .._validation.constraints import check_values
 from .._validation.limits import integers
-from .near_duplicates import CONSTRAINTS, near_duplicates
+from ._near_duplicates import CONSTRAINTS, near_duplicates
 
 __all__ = ["communities"]
 
@@ -42,7 +42,7 @@ def communities(
     min_size : int, default=2
         Least number of rows of a community, with its center.
     max_pairs : int or None, default=10_000_000
-        Most pairs of rows above the threshold, as in :func:`near_duplicates`.
+        Most pairs of rows above the threshold, as in :func:`~skembed.search.near_duplicates`.
     n_jobs : int or None, default=None
         Number of threads; -1 for one per core. It changes no bit of the result.
 
@@ -72,7 +72,7 @@ def communities(
 
     Examples
     --------
-    >>> from skembed import communities
+    >>> from skembed.search import communities
     >>> vectors = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [-1.0, 0.0], [0.1, 0.9], [1.0, 0.1]]
     >>> labels, centers = communities(vectors, threshold=0.95)
     >>> labels

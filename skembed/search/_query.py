@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .terms import TermReader, codes_of
+from ._terms import TermReader, codes_of
 
 # A sign, then a phrase in quotes or what stands between spaces.
 _PART = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|(?<!\S)([+-])(?=[^\s+-])(\S+)|(\S+)')

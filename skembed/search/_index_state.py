@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .._compiled.buffers import read_only_view
 from .._text.batches import encode_words, offsets
 from .._validation.messages import brief
-from .bm25 import Postings, Scoring, list_postings
-from .learned_vectors import DocumentVectors, Moments, moments_of, vectors_of
-from .terms import EncodedTexts, Lexicon
+from ._bm25 import Postings, Scoring, list_postings
+from ._learned_vectors import DocumentVectors, Moments, moments_of, vectors_of
+from ._terms import EncodedTexts, Lexicon
 
 
 class IndexState(NamedTuple):

@@ -13,7 +13,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store, total
-from .tiles import ABSENT, key_of, replace_last, row_of, score_of
+from ._tiles import ABSENT, key_of, replace_last, row_of, score_of
 
 _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 _SUMMED = 64  # blocks whose scores are added as float32

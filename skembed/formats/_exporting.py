@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
-from . import static_folders
+from . import _static_folders as static_folders
 
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
 
 
 def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
-    """Write a model as a folder that model2vec, sentence-transformers and :func:`import_model` open.
+    """Write a model as a folder that model2vec, sentence-transformers and :func:`~skembed.formats.import_model` open.
 
     The rows of those programs have length one and the directions of the rows of this estimator: word weights, removed
     components and all else that follows from the vocabulary are in the vectors. In the end the folder is read again
@@ -79,8 +79,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     >>> text = ["A cat sleeps.", "It dreams."] * 50
     >>> emb = skembed.CBOSVectorizer(20, unknown="zero", random_state=0).fit(text)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = skembed.export_model(emb, f"{folder}/model")
-    ...     back = skembed.import_model(f"{folder}/model")
+    ...     report = skembed.formats.export_model(emb, f"{folder}/model")
+    ...     back = skembed.formats.import_model(f"{folder}/model")
     >>> report["words"], report["smallest_cosine"] > 1 - 1e-6
     (5, True)
     """

@@ -15,8 +15,8 @@ from .._compiled.threads import Threads, count_threads
 from .._validation.columns import as_column
 from .._validation.constraints import check_values
 from .._validation.limits import integers
-from .rows import FRACTION, Queries, SearchRows, search_rows
-from .tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
+from ._rows import FRACTION, Queries, SearchRows, search_rows
+from ._tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 
 __all__ = ["nearest"]
 
@@ -92,7 +92,7 @@ def nearest(
 
     Examples
     --------
-    >>> from skembed import nearest
+    >>> from skembed.search import nearest
     >>> vectors = [[1.0, 0.0], [0.6, 0.8], [0.0, 0.0]]
     >>> indices, scores = nearest([[2.0, 0.1], [0.0, 0.0]], vectors, k=2)
     >>> indices

@@ -13,9 +13,9 @@ from .._compiled.threads import Threads, count_threads
 from .._validation.constraints import check_values
 from .._validation.limits import INT64_MAX, integers
 from ..metrics import paired_cosine_similarity
-from .nearest import ranges
-from .rows import SearchRows, search_rows
-from .tiles import list_pairs
+from ._nearest import ranges
+from ._rows import SearchRows, search_rows
+from ._tiles import list_pairs
 
 __all__ = ["near_duplicates"]
 
@@ -72,7 +72,7 @@ def near_duplicates(
 
     Examples
     --------
-    >>> from skembed import near_duplicates
+    >>> from skembed.search import near_duplicates
     >>> vectors = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.0, 0.0], [2.0, 0.0]]
     >>> pairs, scores = near_duplicates(vectors, threshold=0.95)
     >>> pairs

@@ -13,12 +13,12 @@ from .._compiled.buffers import read_only_view
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._text.batches import offsets
-from .bm25 import have_phrase, idf
-from .index_state import IndexState
-from .learned_vectors import spread_of_cosines, vectors_of
-from .query import Query
-from .ranking import Documents, Queries, rank
-from .tiles import ABSENT, split_keys
+from ._bm25 import have_phrase, idf
+from ._index_state import IndexState
+from ._learned_vectors import spread_of_cosines, vectors_of
+from ._query import Query
+from ._ranking import Documents, Queries, rank
+from ._tiles import ABSENT, split_keys
 
 # Of standardised cosines, beside standardised BM25; found on the development collections. A pretrained model knows some
 # of what learned vectors know, so these count less beside it.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .._validation.paths import PathLike, user_path
-from . import binary_models, static_folders
+from . import _binary_models as binary_models
+from . import _static_folders as static_folders
 
 _FORMATS: tuple[Any, ...] = binary_models, static_folders  # each is a file with all that is known of its format
 
@@ -61,7 +62,7 @@ def import_model(path: PathLike) -> Any:
     Examples
     --------
     >>> import skembed
-    >>> emb = skembed.import_model("wiki_unigrams.bin")  # doctest: +SKIP
+    >>> emb = skembed.formats.import_model("wiki_unigrams.bin")  # doctest: +SKIP
     >>> emb.transform(["the cat sits on the mat"]).shape  # doctest: +SKIP
     (1, 600)
     """

@@ -14,7 +14,7 @@ from .._compiled.buffers import read_only, read_only_view
 from .._compiled.products import multiply, panels_of
 from .._compiled.simd import WIDTH
 from .._validation.columns import as_matrix
-from .tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows, prepare_sparse
+from ._tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows, prepare_sparse
 
 _TILE_ROWS, _TILE_QUERIES = 512, 256  # a tile and its rows stay in the cache of a core
 FRACTION = 1 / 16  # of the working memory, for the tile of a thread

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._text.batches import decode_words
-from .bm25 import idf
-from .index_state import IndexState
-from .query import Query
-from .searching import terms_of
-from .terms import TermReader, codes_of
+from ._bm25 import idf
+from ._index_state import IndexState
+from ._query import Query
+from ._searching import terms_of
+from ._terms import TermReader, codes_of
 
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")

@@ -11,7 +11,7 @@ from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
 from .._word_vectors.fasttext import BinaryModel, is_binary_model, open_binary_model
-from .fitted import with_fitted
+from ._fitted import with_fitted
 
 _AS_WRITTEN: dict[str, Any] = {"token_pattern": BETWEEN_SPACES, "lowercase": False}
 

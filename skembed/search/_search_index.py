@@ -18,17 +18,17 @@ from .._pretrained.parameter import PretrainedParameter
 from .._validation.constraints import check_values
 from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import warn_at_user
-from .bm25 import Scoring
-from .document_pairs import cut_pairs
-from .documents import pairs_of_queries, read_documents, read_field_weights, read_queries
-from .index_folder import IndexSaving
-from .index_inspection import Fitted, IndexInspection
-from .index_state import checked_rows, make_state, with_documents, without_rows
-from .learned_vectors import WordVectors, learn_vectors
-from .pretrained_vectors import pretrained_rows
-from .query import read_query, text_of_query
-from .searching import Asked, search_in
-from .terms import TermReader
+from ._bm25 import Scoring
+from ._document_pairs import cut_pairs
+from ._documents import pairs_of_queries, read_documents, read_field_weights, read_queries
+from ._index_folder import IndexSaving
+from ._index_inspection import Fitted, IndexInspection
+from ._index_state import checked_rows, make_state, with_documents, without_rows
+from ._learned_vectors import WordVectors, learn_vectors
+from ._pretrained_vectors import pretrained_rows
+from ._query import read_query, text_of_query
+from ._searching import Asked, search_in
+from ._terms import TermReader
 
 _OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
