@@ -96,7 +96,7 @@ class AdaptedVectorizer(SpelledWords):
     --------
     StudentVectorizer : Learns from the vectors of a model for the same sentences.
     CBOSVectorizer : Goes on from a model by gradient descent, ``init=model``.
-    export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
+    skembed.formats.export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
 
     Notes
     -----

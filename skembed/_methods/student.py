@@ -97,7 +97,7 @@ class StudentVectorizer(SpelledWords):
     --------
     TargetVectorizer : Learns from targets by gradient descent, with losses that compare sentences.
     TextVectorizer : Takes a teacher, and puts its student beside tf-idf.
-    export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
+    skembed.formats.export_model : Writes it, with ``unknown="zero"``, for model2vec and sentence-transformers.
 
     Notes
     -----

@@ -67,7 +67,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     See Also
     --------
     TextVectorizer : Weighs these rows beside tf-idf and what is learned from own text.
-    import_model : Opens a folder as an estimator of this package.
+    skembed.formats.import_model : Opens a folder as an estimator of this package.
 
     Notes
     -----

@@ -46,9 +46,9 @@ def read_word_vectors(
 ) -> tuple[list[str], NDArray[np.float32]]:
     r"""Read words and their vectors from a file, for the parameter `word_vectors`.
 
-    :class:`MeanEmbeddingVectorizer` also takes the path of a file. Use this function to set one of the options below,
-    or to read the file once for many fits: the returned array is read-only, so estimators and clones share it without
-    a copy.
+    :class:`~skembed.MeanEmbeddingVectorizer` also takes the path of a file. Use this function to set one of the options
+    below, or to read the file once for many fits: the returned array is read-only, so estimators and clones share it
+    without a copy.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def write_word_vectors(
     Parameters
     ----------
     source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
-        As for the parameter `word_vectors` of :class:`MeanEmbeddingVectorizer`.
+        As for the parameter `word_vectors` of :class:`~skembed.MeanEmbeddingVectorizer`.
     path : str or path-like
         Name of the file. A leading ``~`` is the home folder.
     binary : bool, default=False
@@ -53,7 +53,7 @@ def write_word_vectors(
     See Also
     --------
     read_word_vectors : Read such files.
-    save : Save a whole estimator.
+    skembed.save : Save a whole estimator.
     to_gensim : The same without a file.
 
     Examples
@@ -105,8 +105,8 @@ def to_gensim(source: Any) -> Any:
     Parameters
     ----------
     source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
-        As for the parameter `word_vectors` of :class:`MeanEmbeddingVectorizer`. The word weights of an estimator are
-        not included.
+        As for the parameter `word_vectors` of :class:`~skembed.MeanEmbeddingVectorizer`. The word weights of an
+        estimator are not included.
 
     Returns
     -------

@@ -66,7 +66,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     --------
     import_model : Open the folder, or a model of another program.
     write_word_vectors : Word vectors alone, as many other programs read them.
-    save : A folder for this package, of any model and with all of it.
+    skembed.save : A folder for this package, of any model and with all of it.
 
     Notes
     -----

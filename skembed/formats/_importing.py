@@ -28,11 +28,11 @@ def import_model(path: PathLike) -> Any:
     Returns
     -------
     estimator : MeanEmbeddingVectorizer or Sent2VecVectorizer
-        For fastText, a :class:`MeanEmbeddingVectorizer`: the mean of the vectors of all words, those of unknown words
-        from their character n-grams, so the row of one word is the vector that fastText gives it. For sent2vec, a
-        :class:`Sent2VecVectorizer`. Like those programs, both split text at white space alone and keep capitals. For a
-        folder, a :class:`MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of the folder, with ``norm="l2"``
-        if the model divides rows by their lengths.
+        For fastText, a :class:`~skembed.MeanEmbeddingVectorizer`: the mean of the vectors of all words, those of
+        unknown words from their character n-grams, so the row of one word is the vector that fastText gives it. For
+        sent2vec, a :class:`~skembed.Sent2VecVectorizer`. Like those programs, both split text at white space alone and
+        keep capitals. For a folder, a :class:`~skembed.MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of
+        the folder, with ``norm="l2"`` if the model divides rows by their lengths.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def import_model(path: PathLike) -> Any:
     --------
     read_word_vectors : Words and vectors of such files, and of files in word2vec and GloVe format.
     export_model : Write such a folder.
-    load : Open a model that :func:`save` wrote.
+    skembed.load : Open a model that :func:`~skembed.save` wrote.
 
     Notes
     -----

@@ -89,7 +89,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
 
     See Also
     --------
-    nearest : Finds the nearest rows of a matrix.
+    skembed.search.nearest : Finds the nearest rows of a matrix.
     ParaphraseVectorizer : Learns the vectors.
 
     Notes
