@@ -16,7 +16,7 @@ from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import BOTH
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
-from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.spare_arrays import derived_rows
 from .._training.state import FittedState
 from .._validation.containers import is_missing, length_of
@@ -200,7 +200,13 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         """The learned rows and, if `interpolation` is below 1, the rows that they started from."""
         source = self._source_array(state, lambda array, _: start(array, state.seed))
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
-        return [source, source._replace(name="_start_vectors", frozen=True)] if keeps_start else [source]
+        return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
+
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        records, name = super()._derived_arrays(state), "_interpolated_vectors"
+        if name in state.arrays:
+            records.append(ArrayRecord(name, self._learned_arrays(state)[0].shape, axis_of_words=0))
+        return records
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return arrays[:1] if self.interpolation < 1 else []

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
+from .._training.learned_arrays import ArrayRecord
 from .._training.state import FittedState
 from .._validation.limits import integers
 from .._word_vectors.join import counts_of
@@ -55,6 +56,10 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
             arrays={"word_vectors_": vectors},
         )
         return self._text_statistics(corpus, state)
+
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+        shape = len(state.vocabulary_), state.n_features_out_
+        return [ArrayRecord("word_vectors_", shape, axis_of_words=0)]
 
     def __sklearn_clone__(self) -> Any:
         """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""

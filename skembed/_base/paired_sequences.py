@@ -14,7 +14,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._training.learned_arrays import LearnedArray
+from .._training.learned_arrays import ArrayRecord, LearnedArray
 from .._training.over_words import IndexedSentences
 from .._training.spare_arrays import norms_of
 from .._training.state import FittedState
@@ -32,12 +32,18 @@ class PairedSequences(PairedWords):
     _parameter_constraints: dict[str, Any] = {"unknown": [StrOptions({"zero", "hash"})]}
     word_vectors_ = Fitted[NDArray[np.float32]]()
     word_weights_ = Fitted[NDArray[np.float32]]()
+    _needed: tuple[str, ...] = ("word_weights_", "unknown_length")
     _network: tuple[str, ...] = ()  # names of the fitted attributes
 
     def _arrays_of_network(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         """Records of the arrays of the network, and of where they start, which `interpolation` needs."""
-        starts = [array._replace(name=f"_start{array.name}", options=(), frozen=True) for array in arrays]
-        return [*arrays, *starts]
+        learned = [array._replace(kept=False) for array in arrays]
+        return learned + [array._replace(name=f"_start{array.name}", options=(), frozen=True) for array in learned]
+
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        shapes = {array.name: array.shape for array in self._learned_arrays(state)}
+        network = [ArrayRecord(name, shapes[f"_{name[:-1]}"]) for name in self._network]
+        return super()._derived_arrays(state) + network
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         network = {name: state.arrays[f"_{name[:-1]}"] for name in self._network}

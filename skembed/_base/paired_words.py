@@ -15,7 +15,7 @@ from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import Loss
 from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, FittedState
@@ -28,6 +28,10 @@ MOVES = {
     "weights": Moves(directions=False, scales=True, keeps_length=True),
     "vectors": Moves(directions=True, scales=False, keeps_length=False),
 }
+
+
+def _start_ones(array: np.ndarray, seed: int) -> None:
+    array.fill(1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,12 +80,14 @@ class PairedWords(PairedVectorizer):
         start = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
-            LearnedArray("_directions", shape, start, options=options, frozen=not moves.directions, is_source=True),
-            LearnedArray(
-                "_scales", shape[:1], lambda array, seed: array.fill(1), options=options, frozen=not moves.scales
-            ),
-            LearnedArray("_start_vectors", shape, start, options=(), frozen=True, is_source=True),
+            LearnedArray("_directions", shape, start, "rows", options, not moves.directions, False, is_source=True),
+            LearnedArray("_scales", shape[:1], _start_ones, "rows", options, not moves.scales, False),
+            LearnedArray("_start_vectors", shape, start, "rows", (), frozen=True, kept=False, is_source=True),
         ]
+
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        shape = len(state.word_counts_), self._width_of_words(state)
+        return [ArrayRecord("word_vectors_", shape, axis_of_words=0)]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []

@@ -19,7 +19,7 @@ from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.spare_arrays import norms_of
-from .._training.state import FittedState, Shaped
+from .._training.state import FittedState
 from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import brief
 from .character_tokens import Balance, has_characters
@@ -66,6 +66,7 @@ class PooledVectorizer(TextEstimator):
     n_buckets: int = 1
     word_vectors_ = Fitted[NDArray[np.float32]](_word_vectors_of)
     word_weights_ = Fitted[NDArray[np.float32]]()
+    _needed: tuple[str, ...] = ("word_weights_", "unknown_weight", "unknown_length")
 
     @overload
     def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
@@ -198,14 +199,6 @@ class PooledVectorizer(TextEstimator):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         norms = norms_of(getattr(self, "_spares", None), _word_vectors_of(self, state))
         return replace(state, unknown_length=np.float32(np.median(norms)))
-
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        n_words, width = len(state.vocabulary_), state.n_features_out_
-        rows = "_source_vectors" if "_source_vectors" in state.arrays else "word_vectors_"
-        layout = state.layout or {}
-        has_ngrams = layout.get("ngram_range", (1, 1))[1] > 1
-        n_rows = n_words + (int(layout["n_buckets"]) if has_ngrams else 0)
-        return {"word_weights_": (n_words,), rows: (n_rows, width)}
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = self._pool(state, sentences, out)

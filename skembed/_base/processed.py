@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import encode_words
-from .._training.state import ABSENT, FittedState, Shaped
+from .._training.learned_arrays import ArrayRecord
+from .._training.state import ABSENT, FittedState
 from .._validation.messages import brief
 from .._word_vectors.common_components import remove_components
 from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
@@ -30,11 +32,27 @@ class ProcessedState(FittedState):
     spelling_weight: float = ABSENT
     word2vec_: Any = ABSENT  # the estimator that learned the vectors, if none were given
 
+    def for_inference(self, records: Iterable[ArrayRecord]) -> ProcessedState:
+        return replace(super().for_inference(records), word2vec_=ABSENT)
+
+    def check_values(self) -> None:
+        """Check the lengths of n-grams, the weight of the spelling, and the model that learned the vectors."""
+        lengths, share, learner = self.ngram_lengths, self.spelling_weight or 0.0, self.word2vec_
+        if len(lengths) != 2 or not all(type(n) is int and 0 <= n <= LONGEST_NGRAM for n in lengths):
+            raise ValueError(f"_ngram_lengths is {brief(lengths)}.")
+        if not 0 <= share <= 1:
+            raise ValueError(f"_spelling_weight is {share}, which is not from 0 to 1.")
+        if learner is None:
+            return
+        if learner.n_features_out_ != self.n_features_out_ or learner.vocabulary_ != self.vocabulary_:
+            raise ValueError("word2vec_ has other words or columns than the model that holds it.")
+
 
 class ProcessedVectors(GivenVectors):
     """Numbers hashed, spelling added, common components removed; unknown words made of character n-grams."""
 
     _state = ProcessedState()
+    _needed: tuple[str, ...] = ("ngram_lengths",)
     components_ = Fitted[NDArray[np.float32]]()
     ngram_vectors_ = Fitted[NDArray[np.float32]]()
 
@@ -56,19 +74,16 @@ class ProcessedVectors(GivenVectors):
             )
         return replace(state.with_arrays({"ngram_vectors_": model.read_ngrams()}), ngram_lengths=model.lengths)
 
-    def _shapes_of_state(self, state: Any) -> Shaped:
-        if len(state.ngram_lengths) != 2 or not all(
-            type(length) is int and 0 <= length <= LONGEST_NGRAM for length in state.ngram_lengths
-        ):
-            raise ValueError(f"_ngram_lengths is {brief(state.ngram_lengths)}.")
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         width = state.n_features_out_
-        of_words = (len(state.vocabulary_), width)
-        return {
-            **super()._shapes_of_state(state),
-            **({"_processed_vectors": of_words} if "_processed_vectors" in state.arrays else {}),
-            "components_": (None, width),
-            "ngram_vectors_": (None, width),
-        }
+        made = ArrayRecord("_processed_vectors", (len(state.vocabulary_), width), axis_of_words=0)
+        moments = ArrayRecord("_moments", (width, width), "float64", kept=False)
+        return [
+            *super()._derived_arrays(state),
+            ArrayRecord("components_", (None, width)),
+            ArrayRecord("ngram_vectors_", (None, width), axis_of_words=0),
+            *(record for record in (made, moments) if record.name in state.arrays),
+        ]
 
     def _processed(self, state: ProcessedState) -> ProcessedState:
         """The state with `word_vectors_` after all steps; these vectors themselves if no step changes them."""
@@ -100,7 +115,7 @@ class ProcessedVectors(GivenVectors):
         if state.word2vec_ is not None and "word_vectors_" not in state.arrays:
             state = state.with_arrays({"word_vectors_": state.word2vec_.word_vectors_})
         restored: Any = super()._restored(state)
-        restored.check(self._shapes_of_state)
+        self._check_state(restored)
         return self._processed(restored)
 
 

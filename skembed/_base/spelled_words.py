@@ -18,8 +18,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
+from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
-from .._training.state import ABSENT, FittedState, Shaped
+from .._training.state import ABSENT, FittedState
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
 from .fitted import Fitted
@@ -107,8 +108,9 @@ class SpelledWords(GivenVectors):
 
         return sum_ngrams(words, _NGRAMS, state.arrays["ngram_vectors_"])
 
-    def _shapes_of_state(self, state: Any) -> Shaped:
-        return {**super()._shapes_of_state(state), "ngram_vectors_": (None, state.n_features_out_)}
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+        of_ngrams = ArrayRecord("ngram_vectors_", (None, state.n_features_out_), axis_of_words=0)
+        return [*super()._derived_arrays(state), of_ngrams]
 
 
 def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarray]:

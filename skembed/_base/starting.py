@@ -58,4 +58,4 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
     check_layout(estimator, state)
     spares = estimator._spares
     makers = () if spares is None else (spares.copy, spares.share)
-    return state.with_arrays(copies_of(estimator._learned_arrays(state), estimator.solver, state.arrays, *makers))
+    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays, *makers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -17,13 +18,15 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._text.tokenizer import Tokenizer
-from .._training.state import FittedState, Shaped
+from .._training.learned_arrays import ArrayRecord
+from .._training.state import FittedState
 from .._validation.constraints import check_values
 from .._validation.containers import length_of
 from .._validation.limits import INT64_MAX, integers
 from .coverage import coverage_of
 from .embedding import embed, similarity
 from .fitted import Fitted
+from .layout import records_of
 from .parameters import CORPUS, WORDS, validate_parameters
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
 from .scikit_learn import hide_class_names
@@ -69,6 +72,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     corpus: SentenceCorpus | None = None
     n_jobs: int | None = None
     _state = FittedState()  # in the class: that of an estimator that is not fitted
+    # Fields that a fitted state has; subclasses name more.
+    _needed: tuple[str, ...] = ("vocabulary_", "tokenizer", "word_counts_", "coverage_", "n_features_out_")
     vocabulary_ = Fitted[dict[str, int]]()
     word_counts_ = Fitted[NDArray[np.int64]]()
     coverage_ = Fitted[float]()
@@ -90,6 +95,13 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         cls._read_at_transform = [name for name in cls._parameter_constraints if name in _READ_AT_TRANSFORM]
         if "__init__" in vars(cls):
             hide_class_names(cls)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; scikit-learn would look at the signature again in each call of `get_params`."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,9 +133,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise AssertionError("an estimator without a state is not fitted")
         return state
 
-    def _publish(self, state: FittedState) -> Self:
+    def _publish(self, state: FittedState, *, for_training: bool = False) -> Self:
         """Check a state and hold it from now on: the one assignment by which a fit takes effect."""
-        state.check(self._shapes_of_state)
+        self._check_state(state, for_training=for_training)
         state, before = state.frozen(), self._state
         same_words = before.vocabulary_ is state.vocabulary_ and before.tokenizer is state.tokenizer
         if same_words and "known_tokens" in vars(before):
@@ -131,9 +143,16 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._state = state
         return self
 
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        """The shapes that the arrays that `transform` reads must have, by name."""
-        return {}
+    def _check_state(self, state: FittedState, *, for_training: bool = False) -> None:
+        needed = {name for base in type(self).__mro__ for name in vars(base).get("_needed", ())}
+        state.check(needed, lambda state: records_of(self, state), for_training=for_training)
+
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        """A record of each array of a fitted state beside those that are learned; of one that may lack, if it is there.
+
+        Raises a ValueError if values contradict each other.
+        """
+        return []
 
     def _get_fitted_attr_html(self, *args: Any, **options: Any) -> Any:
         """Show large fitted attributes by type and size; scikit-learn would sort the whole vocabulary."""

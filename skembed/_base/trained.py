@@ -95,6 +95,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     loss_curve_ = Fitted[list[float]]()
     validation_loss_curve_ = Fitted[list[float]]()
     n_iter_ = Fitted[int]()
+    _needed: tuple[str, ...] = ("seed", "n_tokens", "layout", "n_iter_", "loss_curve_", "validation_loss_curve_")
     _spares: SpareArrays | None = None  # memory in which the next `partial_fit` learns, never copied or pickled
 
     def __sklearn_clone__(self) -> Any:

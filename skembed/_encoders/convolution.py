@@ -71,16 +71,6 @@ class LearnedFilters(NamedTuple):
     windows: tuple[Any, ...]  # widths, whether they are wide, whether there is tanh
 
 
-def shapes_of_filters(
-    widths: tuple[int, ...], n_words: int, n_components: int, n_features: int
-) -> dict[str, tuple[int, ...]]:
-    """Shapes of the fitted attributes that encode a sentence."""
-    n_filters, rest = divmod(n_features, len(widths))
-    n_filters = -1 if rest else n_filters  # which no array has
-    of_words: dict[str, tuple[int, ...]] = {"word_weights_": (n_words,), "word_vectors_": (n_words, n_components)}
-    return of_words | {"filters_": (sum(widths), n_filters, n_components), "intercept_": (len(widths), n_filters)}
-
-
 @njit(**INLINE_LLVM)
 def bounds(first, last, width, wide):
     """Where the windows over the words from ``first`` to ``last`` begin, and where the last one has begun.

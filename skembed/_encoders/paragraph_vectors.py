@@ -260,13 +260,12 @@ def clear_unknown(text, vectors):
                 vectors[i, c] = 0.0
 
 
-def checked_noise(noise: Any, n_words: int) -> np.ndarray:
-    """Return the rows of the noise words, or raise a ValueError where they are not rows of words."""
+def check_noise(noise: Any, n_words: int) -> None:
+    """Raise a ValueError where the rows of the noise words are not rows of words."""
     if not isinstance(noise, np.ndarray) or noise.dtype != np.int64 or noise.ndim != 1:
         raise ValueError(f"_noise is {brief(noise)}, expected rows of words. Fit the estimator again.")
     if len(noise) and not 0 <= noise.min() <= noise.max() < n_words:
         raise ValueError(f"_noise has a row that is not from 0 to {n_words - 1}, as expected. Fit the estimator again.")
-    return noise
 
 
 class ParagraphEncoder:
@@ -275,7 +274,7 @@ class ParagraphEncoder:
     def __init__(self, state: FittedState, options: Mapping[str, Any]) -> None:
         target, n_components = state.arrays["target_vectors_"], int(options["n_components"])
         is_bag, n_inputs = options["algorithm"] == "dbow", target.shape[1] // n_components
-        noise = checked_noise(state.arrays["_noise"], len(target))
+        noise = state.arrays["_noise"]
         buffers = np.zeros((2, n_components), np.float32), np.zeros((1, padded(len(noise))), np.float32)
         target = read_only(target)
         self.frozen = FrozenWords(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
+from sklearn.base import clone
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
@@ -23,13 +25,15 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising
-from .._training.learned_arrays import FOR_INFERENCE
-from .._training.state import FittedState, Shaped
+from .._training.learned_arrays import FOR_INFERENCE, ArrayRecord
+from .._training.state import FittedState
 from .._validation.limits import integers
+from .._validation.messages import brief
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
 # the iterative one adds arbitrary vectors, which the seed does not fix.
 _EXACT_SIZE = 1_000_000
+_ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +42,27 @@ class BagState(FittedState):
 
     tfidf: TfidfTransformer | None = None
     pca: PCA | IncrementalPCA | None = None
+
+    def for_inference(self, records: Iterable[ArrayRecord]) -> BagState:
+        return replace(super().for_inference(records), pca=None if self.pca is None else clone(self.pca))
+
+    def check_values(self) -> None:
+        """Check the types and the sizes of the steps of scikit-learn."""
+        n_words = len(self.vocabulary_)
+        steps: Any = ("_tfidf", self.tfidf, (TfidfTransformer,)), ("_pca", self.pca, (PCA, IncrementalPCA))
+        for name, step, kinds in steps:
+            if step is None:
+                continue
+            if not isinstance(step, kinds):
+                raise ValueError(f"{name} is {brief(step)}, which has the wrong type.")
+            if vars(step).get("n_features_in_", n_words) != n_words:
+                raise ValueError(f"{name} is for another number of words than {n_words}.")
+            for attribute in _ONE_SIZE_IS_WORDS:
+                array = vars(step).get(attribute)
+                if attribute in vars(step) and np.shape(array)[-1:] != (n_words,):
+                    raise ValueError(f"{name}.{attribute} is {brief(array)} for {n_words} words.")
+        if self.pca is None and not self.arrays and self.n_features_out_ != n_words:
+            raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
 
 class BOWPCA(TextEstimator):
@@ -276,9 +301,15 @@ class BOWPCA(TextEstimator):
             state = _with_components(state, pca)
         return self._publish(state)
 
-    def _shapes_of_state(self, state: Any) -> Shaped:
-        n_words = len(state.vocabulary_)
-        return {} if state.pca is None else {"components_": (state.n_features_out_, n_words), "mean_": (n_words,)}
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+        n_words, width = len(state.vocabulary_), state.n_features_out_
+        if state.pca is None:
+            return []
+        return [
+            ArrayRecord("components_", (width, n_words), axis_of_words=1),
+            ArrayRecord("mean_", (n_words,)),
+            ArrayRecord("explained_variance_ratio_", (width,), None),
+        ]
 
     if TYPE_CHECKING:
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -24,12 +25,11 @@ from .._encoders.convolution import (
     Shape,
     embed_bags,
     embed_windows,
-    shapes_of_filters,
     start_filters,
 )
-from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
-from .._training.state import ABSENT, FittedState, Shaped
+from .._training.state import ABSENT, FittedState
 from .._validation.constraints import satisfies
 from .._validation.limits import integers
 from .._validation.messages import brief
@@ -375,9 +375,14 @@ class CSEVectorizer(PairedSequences):
         encoder = LinearFilters if shape.is_bag else Convolution
         return encoder(words, state.arrays, shape, self.filter_alpha, self.word_dropout)
 
-    def _shapes_of_state(self, state: CSEState) -> Shaped:  # type: ignore[override]
-        n_columns = state.arrays["word_vectors_"].shape[-1]
-        return shapes_of_filters(state.windows[0], len(state.vocabulary_), n_columns, state.n_features_out_)
+    def _derived_arrays(self, state: CSEState) -> list[ArrayRecord]:  # type: ignore[override]
+        if state.windows != self._windows_of_options:
+            raise ValueError(f"_windows is {brief(state.windows)}, expected {brief(self._windows_of_options)}.")
+        records = super()._derived_arrays(state)
+        n_features = math.prod(records[-1].shape)  # type: ignore[arg-type]
+        if state.n_features_out_ != n_features:
+            raise ValueError(f"n_features_out_ is {state.n_features_out_}, but the filters have {n_features}.")
+        return records
 
     def _embed_words(  # type: ignore[override]
         self, state: CSEState, sentences: IndexedSentences, vectors: np.ndarray

@@ -13,14 +13,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.fitted import Fitted
 from .._base.sharded import ShardedVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.paragraph_vectors import ParagraphEncoder, clear_unknown, noise_sample
+from .._encoders.paragraph_vectors import ParagraphEncoder, check_noise, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
 from .._shards.plan import MergeSchedule
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
-from .._training.learned_arrays import LearnedArray, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
-from .._training.state import FittedState, Shaped
+from .._training.state import FittedState
 from .._validation.limits import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -313,12 +313,12 @@ class ParagraphVectorizer(ShardedVectorizer):
         of_fit = {"_training_vectors_accumulator"} | (set() if self.store_training_vectors else {"training_vectors_"})
         return replace(state, arrays={name: array for name, array in state.arrays.items() if name not in of_fit})
 
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        layout, n_words, n_components = state.layout, len(state.vocabulary_), int(state.n_features_out_)
-        is_bag = layout["algorithm"] == "dbow"
-        n_inputs = 1 if is_bag or layout["combine"] != "concatenate" else 1 + 2 * int(layout["window"])
-        shapes = {"word_weights_": (n_words,), "target_vectors_": (n_words, n_inputs * n_components)}
-        return shapes if is_bag else shapes | {"word_vectors_": (n_words, n_components)}
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        if state.n_features_out_ != self.n_components:
+            raise ValueError(f"n_features_out_ is {state.n_features_out_}, but the fit gives {self.n_components}.")
+        check_noise(state.arrays["_noise"], len(state.vocabulary_))
+        records = [ArrayRecord("_noise", (None,), "int64"), ArrayRecord("training_vectors_", (None, self.n_components))]
+        return [record for record in records if record.name in state.arrays]
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         if out is None:

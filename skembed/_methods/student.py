@@ -14,8 +14,8 @@ from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
+from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
-from .._training.state import Shaped
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
@@ -299,9 +299,13 @@ class StudentVectorizer(SpelledWords):
         left_out[np.diff(sentences.indptr) == 0] = 0  # without words
         return unit(left_out)
 
-    def _shapes_of_state(self, state: Any) -> Shaped:
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_targets = len(state.arrays["target_mean_"])
-        return {**super()._shapes_of_state(state), "components_": (state.n_features_out_, n_targets)}
+        return [
+            *super()._derived_arrays(state),
+            ArrayRecord("target_mean_", (n_targets,)),
+            ArrayRecord("components_", (state.n_features_out_, n_targets)),
+        ]
 
 
 def _directions(targets: np.ndarray, n_components: int | str) -> np.ndarray:

@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
+import skembed
+
+from .. import research
+from .._base.layout import as_fitted, layout_of_options, records_of
 from .._base.reading import tokenizer_options
 from .._base.text import TextEstimator
 from .._text.batches import decode_words, encode_words
@@ -16,8 +19,6 @@ from .._text.data_tokenizer import DataTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
 from .._validation.messages import brief
 from .._validation.scalars import plain
-from .checks import check_model, training_only
-from .schema import CLASSES, SCHEMAS, Array
 from .values import ArrayStore, from_json, to_json
 
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
@@ -38,50 +39,71 @@ class Description(NamedTuple):
     left_out: int  # bytes of the arrays that only training needs
 
 
+def class_of(name: Any) -> type[TextEstimator] | None:
+    """The estimator of this name, if a folder may hold one."""
+    home = next((module for module in (skembed, research) if isinstance(name, str) and name in module.__all__), None)
+    found = None if home is None else getattr(home, name)
+    return found if isinstance(found, type) and issubclass(found, TextEstimator) else None
+
+
 def describe_model(estimator: Any, *, inference_only: bool) -> Description:
     """Return what is saved of an estimator."""
     model, store = _as_saved(estimator, inference_only=inference_only), ArrayStore()
     try:
-        check_model(model, inference_only=inference_only)
+        _check_parameters(model)
+        _check_others(model)
+        model._check_state(model._state, for_training=not inference_only)
+        _check_layout(model)
     except ValueError as error:
         raise ValueError(f"This {type(model).__name__} cannot be saved: {error}") from None
-    words = model.vocabulary_
-    if list(words.values()) != list(range(len(words))):
-        raise ValueError("vocabulary_ must number its words from 0 in their order. Fit the estimator again.")
     entries = _entries_of(model, "", store)
-    arrays = store.arrays | dict(zip((_WORDS, _OFFSETS), encode_words(list(words))))
+    arrays = store.arrays | dict(zip((_WORDS, _OFFSETS), encode_words(list(model.vocabulary_))))
     all_arrays, kept = _arrays_within(estimator), _arrays_within(model)
     left_out = sum(all_arrays[key] for key in set(all_arrays) - set(kept)) if inference_only else 0
-    axes = _axes_of_words(model, entries["attributes"])
+    axes = {}
+    for record in records_of(model, model._state):
+        if record.kept and record.axis_of_words is not None:
+            ((tag, stored),) = entries["attributes"][record.name].items()
+            axes[stored] = 1 - record.axis_of_words if tag == "transposed" else record.axis_of_words
     return Description(entries | {"inference_only": bool(inference_only)}, arrays, axes, left_out)
+
+
+def _check_parameters(model: Any) -> None:
+    """Raise a ValueError if a parameter is invalid, as it is or as it was in the fit."""
+    model._check_parameters()
+    if (layout := model._state.layout) is not None:
+        if not set(layout) <= set(model.get_params(deep=False)):
+            raise ValueError("_layout must hold parameters.")
+        as_fitted(model, model._state)._check_parameters()
+
+
+def _check_layout(model: Any) -> None:
+    """Raise a ValueError if the parameters of the fit are not those that its arrays depend on."""
+    state = model._state
+    if state.layout is not None:
+        fitted = as_fitted(model, state)
+        if layout_of_options(fitted, fitted._learned_arrays(state), state) != state.layout:
+            raise ValueError(f"_layout is {brief(state.layout)}, which is not that of {type(model).__name__}.")
+
+
+def _check_others(model: Any) -> None:
+    """Raise a ValueError if a user has set an attribute, which a folder does not hold."""
+    if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state", "_spares"}):
+        raise ValueError(
+            f"{brief(others[0])} is not what {type(model).__name__} learns, so a folder does not hold it. Delete the "
+            "attribute, or use joblib."
+        )
 
 
 def _arrays_within(estimator: Any) -> dict[int, int]:
     """Bytes of each fitted array of an estimator, and of those that it holds; one that several share counts once."""
-    params, found = estimator.get_params(deep=False), {}
-    for name, value in _attributes_of(estimator).items():
+    values, found = estimator._state.values() if isinstance(estimator, TextEstimator) else vars(estimator), {}
+    for value in values.values():
         if isinstance(value, np.ndarray):
             found[id(value)] = value.nbytes
-        elif hasattr(value, "get_params") and name not in params:
+        elif hasattr(value, "get_params"):
             found |= _arrays_within(value)
     return found
-
-
-def _attributes_of(estimator: Any) -> dict[str, Any]:
-    """What an estimator has learned by name, and beside it what a user has set."""
-    left_out = {*estimator.get_params(deep=False), "_state", "_spares"}
-    others = {name: value for name, value in vars(estimator).items() if name not in left_out}
-    return (estimator._state.values() if isinstance(estimator, TextEstimator) else {}) | others
-
-
-def _axes_of_words(model: Any, attributes: dict[str, Any]) -> dict[str, int]:
-    schema, axes = SCHEMAS[type(model)], {}
-    for name, wanted in (schema.needed | schema.optional).items():
-        axis = wanted.axis_of_words if isinstance(wanted, Array) else None
-        if axis is not None and isinstance(model._state.arrays.get(name), np.ndarray):
-            ((tag, stored),) = attributes[name].items()
-            axes[stored] = 1 - axis if tag == "transposed" else axis
-    return axes
 
 
 def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
@@ -91,9 +113,7 @@ def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
         vars(model).pop(name, None)
     state: Any = model._state
     if inference_only:
-        state = state.without(*training_only(model))
-        if getattr(state, "pca", None) is not None:
-            state = replace(state, pca=clone(state.pca))
+        state = state.for_inference(records_of(model, state))
     _drop_what_a_fit_reads(model)
     if getattr(state, "word2vec_", None) is not None:
         state = replace(state, word2vec_=_as_saved(state.word2vec_, inference_only=False))
@@ -114,9 +134,8 @@ def _drop_what_a_fit_reads(model: TextEstimator) -> None:
 
 def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
     params, tokenizer = model.get_params(deep=False), tokenizer_options(model._state.tokenizer)
-    fitted = {name: value for name, value in _attributes_of(model).items() if name not in ("vocabulary_", "_tokenizer")}
     attributes = {}
-    for name, value in fitted.items():
+    for name, value in model._state.without("vocabulary_", "_tokenizer").values().items():
         if name == _LEARNER and value is not None:
             attributes[name] = {"model": _entries_of(value, f"{name}.", store)}
         else:
@@ -152,15 +171,19 @@ def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_patte
     """Undo :func:`describe_model`; a ValueError or TypeError says what is wrong."""
     for array in arrays.values():
         array.flags.writeable = False  # so that a model within a model goes on to share them
-    model = _model_of(entries, arrays, words_of(arrays.get(_WORDS), arrays.get(_OFFSETS)), token_pattern)
-    check_model(model, inference_only=entries["inference_only"])
-    return model._publish(model._state)
+    words = words_of(arrays.get(_WORDS), arrays.get(_OFFSETS))
+    return _model_of(entries, arrays, words, token_pattern, for_training=not entries["inference_only"])
 
 
 def _model_of(
-    entries: dict[str, Any], arrays: dict[str, np.ndarray], vocabulary: dict[str, int], token_pattern: str | None
+    entries: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    vocabulary: dict[str, int],
+    token_pattern: str | None,
+    *,
+    for_training: bool,
 ) -> Any:
-    cls = CLASSES.get(entries["class"])
+    cls = class_of(entries["class"])
     if cls is None:
         raise ValueError(f"{brief(entries['class'])} is no class that this skembed can load.")
     params = {name: from_json(value, {}) for name, value in entries["parameters"].items()}
@@ -176,11 +199,17 @@ def _model_of(
     learner = attributes.pop(_LEARNER, None)
     fitted = {name: from_json(value, arrays) for name, value in attributes.items()}
     if learner is not None:
-        fitted[_LEARNER] = _model_of(inner_entries(learner, _LEARNER), arrays, vocabulary, token_pattern)
+        inner = inner_entries(learner, _LEARNER)
+        fitted[_LEARNER] = _model_of(inner, arrays, vocabulary, token_pattern, for_training=True)
     if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
         raise ValueError(f"{brief(min(clash))} is no fitted attribute.")
     state = type(model._state).of({**fitted, "vocabulary_": vocabulary, "_tokenizer": tokenizer})
-    model._state = state.frozen()  # as a whole it is checked later
+    if not all(type(count) is int and 0 < count < 2**62 for count in (state.waiting or {}).values()):
+        raise ValueError("_waiting must hold how often each word has occurred.")
+    model._state = state
+    _check_parameters(model)
+    model._publish(state, for_training=for_training)
+    _check_layout(model)
     return model
 
 

@@ -38,6 +38,7 @@ _LARGEST_HEADER = 1 << 26  # bytes
 _ENTRIES = {"format": str, "version": int, "written_by": dict, "save": str, "arrays": dict, "digest": str}
 _NOT_DIGESTED = ("written_by", "save", "digest")  # they differ from save to save
 _SAVE = re.compile(r"[0-9a-f]{12}")
+_NAME_OF_SAVE = re.compile(rb'"save": "([0-9a-f]{12})"')
 _OF_A_SAVE = re.compile(rf"[a-z_]+-({_SAVE.pattern})(\.[a-z]+)?", re.IGNORECASE)
 
 
@@ -319,12 +320,17 @@ def _sync(folder: Path) -> None:
 
 
 def _current_save(folder: Path, kind: FolderKind) -> str | None:
-    """Return the save that the header names, None if there is no header."""
+    """Return the save that the header names, None if there is no header; a ValueError if it names none.
+
+    Nothing else of the header is read, which may be long. Within a string of JSON the quotes would be escaped.
+    """
     try:
-        header = parse_json((folder / kind.header).read_text(encoding="ascii"))
+        named = _NAME_OF_SAVE.findall((folder / kind.header).read_bytes())
     except FileNotFoundError:
         return None
-    return header.get("save") if isinstance(header, dict) else None
+    if not named:
+        raise ValueError(f"{folder / kind.header} is damaged: it names no save.")
+    return str(named[-1], "ascii")
 
 
 def _files_of(folder: Path, save: str | None) -> list[Path]:

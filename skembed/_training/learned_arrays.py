@@ -1,4 +1,4 @@
-"""Records of the arrays that a method learns, for their start, memory, warm start, early stopping and updates."""
+"""Records of the arrays of a fitted state, for start, memory, updates, warm start, saving, loading and checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.random import fill_uniform
-from .._validation.messages import brief
 
 FOR_INFERENCE = (
     "This model was saved for inference only, without what training needs. Save it with inference_only=False, or fit "
@@ -36,6 +35,16 @@ def start_uniform(limit: float, n_rows: int | None = None) -> Start:
 def start_copied(given: np.ndarray) -> Start:
     """Start as a copy of what is given."""
     return lambda array, seed: np.copyto(array, given)
+
+
+class ArrayRecord(NamedTuple):
+    """One array of a fitted state: what is saved of it, and what is checked before a kernel reads it."""
+
+    name: str
+    shape: tuple[int | None, ...]  # None allows any size
+    dtype: str | None = "float32"  # None allows any floats
+    kept: bool = True  # by a model that only transforms
+    axis_of_words: int | None = None  # of a matrix with a row, or a column, for each word or n-gram
 
 
 class LearnedArray(NamedTuple):
@@ -64,6 +73,14 @@ class LearnedArray(NamedTuple):
         if solver == "adam":
             return (self.shape[0], 2, *self.shape[1:]) if self.update == "rows" else (2, *self.shape)
         return (self.shape[0], 2) if self.update == "rows" else self.shape
+
+    def records(self, solver: str) -> list[ArrayRecord]:
+        """Records of the array and of its accumulator."""
+        axis = 0 if self.update == "rows" and len(self.shape) == 2 else None
+        own = ArrayRecord(self.name, self.shape, kept=self.kept, axis_of_words=axis)
+        return (
+            [own] if self.frozen else [own, ArrayRecord(self.accumulator, self.accumulator_shape(solver), kept=False)]
+        )
 
     @property
     def n_bytes(self) -> int:
@@ -94,17 +111,8 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
     return started
 
 
-def check_shapes(arrays: list[LearnedArray], solver: str, fitted: Mapping[str, np.ndarray]) -> None:
-    """Raise a ValueError if training would go past the end of an array."""
-    for name, shape in shapes_of(arrays, solver).items():
-        array = fitted.get(name)
-        if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
-            raise ValueError(f"{name} is {brief(array)}, expected float32 of shape {shape}.")
-
-
 def copies_of(
     arrays: list[LearnedArray],
-    solver: str,
     fitted: Mapping[str, np.ndarray],
     copy: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: array.copy(),
     share: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: _writable(array),
@@ -117,11 +125,10 @@ def copies_of(
     Raises
     ------
     ValueError
-        If the model was saved without what training needs, or training would go past the end of an array.
+        If the model was saved without what training needs.
     """
     if not all(array.accumulator in fitted for array in moving(arrays)):
         raise ValueError(FOR_INFERENCE)
-    check_shapes(arrays, solver, fitted)
     copies = {}
     for array in arrays:
         for name in [array.name] if array.frozen else [array.name, array.accumulator]:

@@ -6,7 +6,7 @@ A fit makes a new value at each step of the way with :func:`dataclasses.replace`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -17,21 +17,23 @@ from numpy.typing import NDArray
 
 from .._text.known_words import KnownTokens
 from .._text.tokenizer import Tokenizer
+from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
+from .learned_arrays import ArrayRecord
 from .sparse_rows import has_empty_rows, rows_with_values, with_empty_rows
 
 ABSENT: Any = None  # of a field that a method does not have, or that is not known yet
-_NUMBER, _WHOLE_NUMBER = (float, np.floating), (int, np.integer)
-_TYPES: dict[str, Any] = {
-    "tokenizer": Tokenizer,
-    "waiting": dict,
-    **dict.fromkeys(("coverage_", "unknown_length", "unknown_weight"), _NUMBER),
-    **dict.fromkeys(("word_weight", "ngram_weight", "spelling_weight"), _NUMBER),
-    **dict.fromkeys(("n_features_out_", "n_iter_", "n_tokens", "n_steps", "n_frozen"), _WHOLE_NUMBER),
-    **dict.fromkeys(("loss_curve_", "validation_loss_curve_"), list),
+_TYPES: dict[str, Any] = {  # by the annotation of a field, without what is in brackets
+    "Tokenizer": Tokenizer,
+    "bool": bool,
+    "dict": dict,
+    "float": (float, np.floating),
+    "int": (int, np.integer),
+    "list": list,
+    "np.float32": np.float32,
+    "tuple": tuple,
 }
 _SPARSE = "rows_with_values"  # in a pickle: name -> shape, indices of the nonzero rows, and those rows
-Shaped = Mapping[str, tuple[int | None, ...]]  # sizes of arrays by name; None allows any size
 
 
 class Vocabulary(dict[str, int]):
@@ -107,6 +109,12 @@ class FittedState:
         """The state with more arrays, or others."""
         return replace(self, arrays={**self.arrays, **arrays})
 
+    def for_inference(self, records: Iterable[ArrayRecord]) -> Self:
+        """The state without what only training needs."""
+        dropped = {record.name for record in records if not record.kept}
+        kept = {name: array for name, array in self.arrays.items() if name not in dropped}
+        return replace(self, waiting=ABSENT, n_steps=ABSENT, arrays=kept)
+
     def without(self, *names: str) -> Self:
         """The state without some values, given by the names of :meth:`values`."""
         dropped = set(names)
@@ -131,27 +139,42 @@ class FittedState:
         given = {names[name]: value for name, value in values.items() if name in names and value is not None}
         return cls(**given, arrays=arrays)
 
-    def check(self, shapes_of: Callable[[Self], Shaped]) -> None:
-        """Raise a ValueError if a value is of a wrong type, or an array has not the shape that kernels rely on."""
+    def check(
+        self, needed: Collection[str], records_of: Callable[[Self], list[ArrayRecord]], *, for_training: bool = False
+    ) -> None:
+        """Raise a ValueError if a value is missing or of a wrong type, or an array is not as its record says.
+
+        Kernels rely on it. `needed` are the fields that must be there, and ``for_training`` the arrays that only
+        training needs too.
+        """
         for each in fields(self):
-            value, wanted = getattr(self, each.name), _TYPES.get(each.name)
-            if wanted is not None and value is not each.default and not isinstance(value, wanted):
-                raise ValueError(f"{_name_of(each.name)} is {brief(value)}, which is of the wrong type.")
-        n_words = len(self.vocabulary_)
-        counts = self.word_counts_
+            value = getattr(self, each.name)
+            if value is not each.default:
+                _check_type(_name_of(each.name), value, str(each.type).partition("[")[0])
+            elif each.name in needed:
+                raise ValueError(f"{_name_of(each.name)} is missing.")
+        if self.n_features_out_ < 1:
+            raise ValueError(f"n_features_out_ is {self.n_features_out_}.")
+        n_words, counts = len(self.vocabulary_), self.word_counts_
         if not isinstance(counts, np.ndarray) or counts.shape != (n_words,) or counts.dtype != np.int64:
             raise ValueError(f"word_counts_ must have a whole number for each of {n_words} words, got {brief(counts)}.")
         if n_words and counts.min() < 0:
             raise ValueError(f"word_counts_ has {counts.min()}.")
+        if self.word_weights_ is not None:
+            _check_array(self.word_weights_, ArrayRecord("word_weights_", (n_words,)))
+        self.check_values()
         try:
-            shapes = shapes_of(self)
+            records = records_of(self)
         except (AttributeError, TypeError, IndexError, KeyError) as error:
             raise ValueError(f"{error!r}: a value is missing, or of the wrong type.") from None
-        for name, shape in shapes.items():
-            array = self.word_weights_ if name == "word_weights_" else self.arrays.get(name)
-            if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not _has_shape(array, shape):
-                expected = ", ".join("any" if size is None else str(size) for size in shape)
-                raise ValueError(f"{name} is {brief(array)}, expected floats of shape ({expected}).")
+        if unknown := set(self.arrays) - {record.name for record in records}:
+            raise ValueError(f"{type(self).__name__} has no {brief(min(unknown))}.")
+        for record in records:
+            if record.kept or for_training or record.name in self.arrays:
+                _check_array(self.arrays.get(record.name), record)
+
+    def check_values(self) -> None:
+        """Raise a ValueError if values contradict each other, beyond their types."""
 
     def frozen(self) -> Self:
         """The value that an estimator holds: nobody can write to its arrays or to its vocabulary."""
@@ -194,8 +217,24 @@ def _name_of(field_name: str) -> str:
     return field_name if field_name.endswith("_") else f"_{field_name}"
 
 
-def _has_shape(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
-    return array.ndim == len(shape) and all(size in (None, found) for size, found in zip(shape, array.shape))
+def _check_type(name: str, value: Any, annotation: str) -> None:
+    is_right = isinstance(value, _TYPES.get(annotation, object))
+    if annotation == "int":
+        is_right = is_right and not isinstance(value, bool) and 0 <= value <= INT64_MAX
+    elif annotation == "list":
+        is_right = is_right and all(isinstance(item, _TYPES["float"]) for item in value)
+    if not is_right:
+        raise ValueError(f"{name} is {brief(value)}, which has the wrong type.")
+
+
+def _check_array(array: Any, record: ArrayRecord) -> None:
+    if array is None:
+        raise ValueError(f"{record.name} is missing.")
+    is_right = isinstance(array, np.ndarray) and array.ndim == len(record.shape)
+    is_right = is_right and (array.dtype.kind == "f" if record.dtype is None else array.dtype == record.dtype)
+    if not is_right or not all(size in (None, found) for size, found in zip(record.shape, array.shape)):
+        expected = ", ".join("any" if size is None else str(size) for size in record.shape)
+        raise ValueError(f"{record.name} is {brief(array)}, expected {record.dtype or 'floats'} of shape ({expected}).")
 
 
 def _read_only(array: Any) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from .._base.layout import layout_of_options
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
-from .._saving.checks import check_model
 
 _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)
 
@@ -23,6 +22,7 @@ def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:
     ValueError
         If the attributes do not fit each other.
     """
+    estimator._check_parameters()
     n_components = estimator.n_components
     values = {
         "n_features_out_": n_components,
@@ -40,5 +40,4 @@ def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:
         state = type(estimator._state).of(values)
     rows = estimator._summed_vectors(state)[: len(state.vocabulary_)]
     estimator._publish(replace(state, unknown_length=estimator._length_of_unknown(rows)))
-    check_model(estimator, inference_only=True)
     return estimator

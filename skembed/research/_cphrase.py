@@ -274,14 +274,14 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         return brackets_of(state.vocabulary_) if self.trees == "bracketed" else None
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
-        shape = (len(state.word_counts_), self.n_components)
+        shape = (len(state.word_counts_), state.n_features_out_)
         brackets = self._brackets(state) or ()
         if min(brackets, default=0) < 0:
             raise ValueError(
                 "A bracket is not among the words that are learned: min_count, max_features or stop_words took it "
                 'away, or the text has none. trees="balanced" needs no brackets.'
             )
-        start = _start_of_words(0.5 / self.n_components, list(brackets))
+        start = _start_of_words(0.5 / shape[1], list(brackets))
         options = ("n_components", "trees")
         return [
             LearnedArray("word_vectors_", shape, start, options=options, is_source=True),

@@ -16,7 +16,7 @@ from .._base.start import median_length
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
 from .._training.spare_arrays import norms_of
-from .._training.state import FittedState, Shaped
+from .._training.state import FittedState
 from .._validation.limits import integers
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
@@ -322,15 +322,6 @@ class GRANVectorizer(PairedSequences):
             shuffled=float(self.shuffled),
             norms=partial(norms_of, self._spares),
         )
-
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        n_words, d, n_units = len(state.vocabulary_), state.n_features_out_, state.arrays["unit_weights_"].shape[1]
-        return {
-            "word_vectors_": (n_words, d),
-            "word_weights_": (n_words,),
-            "unit_weights_": (3, n_units, d + n_units + 1),
-            "gate_weights_": (d, d + n_units + 1),
-        }
 
     def _embed_words(self, state: FittedState, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
         return embed_gated(sentences, vectors, state.arrays["unit_weights_"], state.arrays["gate_weights_"])

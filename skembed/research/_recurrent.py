@@ -19,9 +19,9 @@ from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.encoded_text import EncodedText
-from .._training.learned_arrays import LearnedArray, Start, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
-from .._training.state import FittedState, Shaped
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict
@@ -282,15 +282,11 @@ class RecurrentVectorizer(TrainedVectorizer):
             )
         return found
 
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        shapes: dict[str, tuple[int | None, ...]] = {"word_vectors_": (len(state.vocabulary_), None)}
-        n_inputs, n_left = state.arrays["word_vectors_"].shape[-1], int(state.n_features_out_)
-        names = [name for name, _ in self._encoders_of(state)]
-        for name in names:
-            n_units = n_left if name == names[-1] else state.arrays[name].shape[-2]
-            n_left -= n_units
-            shapes[name] = 3, n_units, n_inputs + n_units + 1
-        return shapes
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
+        n_units = sum(sum(units) for _, units in self._networks())
+        if state.n_features_out_ != n_units:
+            raise ValueError(f"n_features_out_ is {state.n_features_out_}, but the fit gives {n_units}.")
+        return []
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         is_known = sentences.rows[sentences.ids] >= 0

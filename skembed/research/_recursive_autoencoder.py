@@ -16,7 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._training.state import FittedState, Shaped
+from .._training.state import FittedState
 from .._validation.limits import INT64_MAX, integers
 from ._parses import ParsesMixin, brackets_of
 from ._recursive import TreeSource, Unfolding, fold_rows
@@ -259,7 +259,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
             LearnedArray("decoder_weights_", (2 * d, d + 1), _start_of_pairs(True), "dense", options),
         ]
         if self.learn_words:
-            arrays.append(source._replace(name="_start_vectors", frozen=True))
+            arrays.append(source._replace(name="_start_vectors", frozen=True, kept=False))
         return arrays
 
     def _make_objective(self, state: FittedState) -> Unfolding:
@@ -271,10 +271,6 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         if self.trees == "bracketed":
             return brackets_of(vocabulary)
         return "greedy" if self.trees == "greedy" else None
-
-    def _shapes_of_state(self, state: FittedState) -> Shaped:
-        n_words, d = len(state.vocabulary_), state.n_features_out_
-        return {"word_vectors_": (n_words, d), "encoder_weights_": (d, 2 * d + 1), "decoder_weights_": (2 * d, d + 1)}
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = sentences.rows[sentences.ids]

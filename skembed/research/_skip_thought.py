@@ -42,6 +42,11 @@ class SkipThoughtState(FittedState):
 
     n_learned: int = ABSENT  # words; those of `expand_with` come after them
 
+    def check_values(self) -> None:
+        """Check that there are as many words as were learned."""
+        if self.n_learned > len(self.vocabulary_):
+            raise ValueError(f"_n_learned is {self.n_learned}, but there are {len(self.vocabulary_)} words.")
+
 
 class SkipThoughtVectorizer(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.

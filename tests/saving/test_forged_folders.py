@@ -63,7 +63,7 @@ FORGED_HEADERS = {
     "entry": (lambda header: header.pop("tokenizer"), "entries are missing"),
     "buckets": (set_in("attributes", "_layout", "dict", "n_buckets", 2**30), "rows|_source_vectors"),
     "no layout": (set_in("attributes", "_layout", "dict", {}), "_layout"),
-    "no width": (set_in("attributes", "n_features_out_", 0), "n_features_out_ is 0"),
+    "no width": (set_in("attributes", "n_features_out_", 0), "n_features_out_|_source_vectors"),
     "width": (set_in("attributes", "n_features_out_", 2**40), "n_features_out_|_source_vectors"),
     "type": (set_in("attributes", "_seed", "1"), "_seed is '1', which has the wrong type"),
     "array": (set_in("attributes", "word_weights_", {"array": "none"}), "the array 'none' is missing"),
@@ -84,7 +84,7 @@ FORGED_ARRAYS = {
     "twice": (put("vocabulary_.text", lambda text: np.full_like(text, ord("a"))), "stands twice"),
     "rows": (put("_source_vectors", lambda rows: rows[:-1]), "_source_vectors is ndarray of shape"),
     "double": (put("_source_vectors", lambda rows: rows.astype(np.float64)), "_source_vectors is ndarray"),
-    "weights": (put("word_weights_", lambda weights: weights[:-1]), "word_weights_ has the shape"),
+    "weights": (put("word_weights_", lambda weights: weights[:-1]), "word_weights_ is ndarray of shape"),
     "accumulator": (put("_source_vectors_accumulator", lambda sums: sums[:-1]), "_source_vectors_accumulator is"),
 }
 
@@ -114,7 +114,7 @@ def test_forged_filters_are_refused(tmp_path):
     for change, match in (
         (set_in("attributes", "_windows", "tuple", 0, {"tuple": [9, 9, 9]}), "_windows"),
         (set_in("attributes", "_layout", "dict", "filter_widths", {"tuple": [9, 9, 9]}), "filters_|positions|_filters"),
-        (set_in("attributes", "_directions", None), "_directions is None"),
+        (set_in("attributes", "_directions", None), "_directions is missing"),
     ):
         path = saved("CSEVectorizer", tmp_path / "model")
         forge(path, change_header=change)

@@ -175,7 +175,7 @@ def without(name):
         (None, put("words_lsa.components", entry((0, 0), np.inf)), "not finite"),
         (None, put("words_lsa.components", lambda rows: rows[:, :0]), "words_lsa.components is"),
         (None, without("words_lsa.singular_values_"), "words_lsa.singular_values_ is None"),
-        (None, put("halves.word_vectors_", lambda rows: rows[1:]), "word_vectors_ has the shape"),
+        (None, put("halves.word_vectors_", lambda rows: rows[1:]), "word_vectors_ is ndarray of shape"),
         (None, lambda arrays: arrays.update({"more.text": np.zeros(1, np.float32)}), "'more' belongs to no block"),
         (None, lambda arrays: arrays.update({"words_lsa.x": np.zeros(1, np.float32)}), "words_lsa.x belongs to no"),
         (None, lambda arrays: arrays.update({"words.x": np.zeros(1, np.float32)}), "'words' has no idf"),
