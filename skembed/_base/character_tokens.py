@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from .._text.character_ngrams import MARK, CharacterNgrams
+from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.tokenizer import Tokenizer
 from .._training.state import FittedState
 
@@ -20,11 +20,6 @@ def has_characters(state: FittedState) -> bool:
 def has_words_and_ngrams(tokenizer: Tokenizer) -> bool:
     """Whether tokens are words and, beside them, n-grams of characters."""
     return isinstance(tokenizer.analyzer, CharacterNgrams) and tokenizer.analyzer.words
-
-
-def are_ngrams(vocabulary: Iterable[str]) -> np.ndarray:
-    """Which tokens are n-grams of characters, where words are beside them."""
-    return np.fromiter((token.startswith(MARK) for token in vocabulary), bool)
 
 
 class Balance(NamedTuple):

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import BOTH
+from .._text.character_ngrams import BOTH, are_ngrams
 from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.spare_arrays import derived_rows
@@ -23,7 +23,7 @@ from .._validation.containers import is_missing, length_of
 from .._validation.limits import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .character_tokens import Balance, are_ngrams, has_characters, has_words_and_ngrams
+from .character_tokens import Balance, has_characters, has_words_and_ngrams
 from .fitted import Fitted
 from .pooled import PooledVectorizer, ngram_vectors_of
 from .sharded import ShardedVectorizer
@@ -58,6 +58,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     }
     _automatic_for_characters: dict[str, tuple[Any, Any]] = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
     context: str = "auto"
+    _joins_words_beside_characters = True
     window: int = 1
     interpolation: float = 1.0
     ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)

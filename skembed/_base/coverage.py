@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.sources import advising
+from .._text.splitting import fault_of_words
 from .._training.state import FittedState
 from .._validation.messages import warn_at_user
 from .._word_vectors.matches import OTHERWISE, examples_of, known_fraction, reason_of
@@ -97,10 +98,19 @@ class CoverageCounter:
             return
         n_sampled, n_without = (sum(column) for column in zip((0, 0), *self.sampled))
         unknown = dict.fromkeys(self.unknown)
+        reason = _reason_of(state, list(unknown))
         if n_known < n_tokens * _least_fraction(state):
-            _warn_of_unknown_words("X", n_known / n_tokens, (estimator, state), unknown, OTHERWISE)
+            _warn_of_unknown_words("X", n_known / n_tokens, (estimator, state), unknown, reason)
         elif 2 * n_without > n_sampled:
             warn_at_user(
                 f"{n_without / n_sampled:.0%} of the sentences of X have no word of the vocabulary of "
-                f"{type(estimator).__name__}. Unknown words: {examples_of(unknown)}. {OTHERWISE}"
+                f"{type(estimator).__name__}. Unknown words: {examples_of(unknown)}. {reason}"
             )
+
+
+def _reason_of(state: FittedState, unknown: list[str]) -> str:
+    """Why words of a text to embed are unknown: they are phrases, or else of another language."""
+    if state.tokenizer is None or callable(state.tokenizer.analyzer):
+        return OTHERWISE
+    fault = fault_of_words(state.tokenizer, unknown, np.ones(len(unknown), np.int64), least=0)
+    return f"{fault} Fit it again so." if fault else OTHERWISE

@@ -246,8 +246,10 @@ class PooledVectorizer(TextEstimator):
             weights[unknown] = state.unknown_weight
         if self.ngram_range[1] == 1:
             return rows, weights, is_unknown, sentences.ptr
-        n_words = len(state.vocabulary_)
-        return add_ngrams(rows, weights, is_unknown, sentences.ptr, self.ngram_range[1], n_words, self.n_buckets)
+        n_words, is_of_characters = len(state.vocabulary_), state.is_of_characters
+        is_skipped = is_unknown | is_of_characters[rows * ~is_unknown] if len(is_of_characters) else is_unknown
+        tokens = rows, weights, is_unknown, is_skipped, sentences.ptr
+        return add_ngrams(*tokens, self.ngram_range[1], n_words, self.n_buckets)
 
     def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""

@@ -12,12 +12,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
+from .._text.character_ngrams import are_ngrams
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._training.state import FittedState
 from .._validation.containers import one_column
 from .._validation.messages import brief
-from .character_tokens import are_ngrams, has_words_and_ngrams
+from .character_tokens import has_words_and_ngrams
 
 _STEP = 10_000  # words at a time
 _MOST_COMPARED = 2_000  # words compared with an unknown one by spelling
@@ -156,6 +157,8 @@ def _feature_names(estimator: Any, state: FittedState, encoded: EncodedSentences
     """What is summed for a sentence: its words, and its word n-grams."""
     names = encoded.words_of(encoded.ids)
     known = [name for name in names if name in state.vocabulary_]
+    if has_words_and_ngrams(state.tokenizer):
+        known = [name for name, is_ngram in zip(known, are_ngrams(known)) if not is_ngram]
     for order in range(2, min(estimator.ngram_range[1], len(known)) + 1):
         names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
     return names

@@ -48,6 +48,10 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
     return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
 
 
+def _has_words_to_join(estimator: Any, analyzer: CharacterNgrams) -> bool:
+    return analyzer.words and estimator._joins_words_beside_characters
+
+
 def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
     options = tokenizer_options(tokenizer)
@@ -86,11 +90,13 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
     n_grams = getattr(estimator, "ngram_range", (1, 1))
-    if n_grams[1] > 1 and isinstance(corpus.tokenizer.analyzer, CharacterNgrams):
+    analyzer = corpus.tokenizer.analyzer
+    if n_grams[1] > 1 and isinstance(analyzer, CharacterNgrams) and not _has_words_to_join(estimator, analyzer):
+        beside = ' or "word+char_wb"' if estimator._joins_words_beside_characters else ""
         raise ValueError(
             f"ngram_range={brief(n_grams)} makes n-grams of words, but the text is cut into n-grams of characters. "
-            'Leave ngram_range=(1, 1), or use analyzer="word". The lengths of n-grams of characters are those of '
-            "CharacterNgrams, as in analyzer=CharacterNgrams('char_wb', (2, 5))."
+            f'Leave ngram_range=(1, 1), or use analyzer="word"{beside}. The lengths of '
+            "n-grams of characters are those of CharacterNgrams, as in analyzer=CharacterNgrams('char_wb', (2, 5))."
         )
     vocabulary = corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features)
     return replace(

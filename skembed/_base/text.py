@@ -80,6 +80,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     n_features_out_ = Fitted[int]()
     _needs_order = False
     _source_option = ""  # the parameter for another estimator to learn with
+    _joins_words_beside_characters = False  # to word n-grams
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
     _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -19,6 +19,13 @@ BOTH = "word+char_wb"
 _BESIDE_WORDS = (3, 4)  # characters; shorter n-grams would double the time to learn and gain nothing
 # Before each n-gram where words are beside them; no word has it, so a word and an n-gram of the same characters differ.
 MARK = "~"
+
+
+def are_ngrams(tokens: Iterable[str]) -> np.ndarray:
+    """Which tokens are n-grams of characters, where words are beside them."""
+    return np.fromiter((token.startswith(MARK) for token in tokens), bool)
+
+
 _SPACES = re.compile(r"\s\s+")
 
 

@@ -21,6 +21,7 @@ def add_ngrams(
     rows: np.ndarray,
     weights: np.ndarray,
     is_unknown: np.ndarray,
+    is_skipped: np.ndarray,
     ptr: np.ndarray,
     max_order: int,
     n_words: int,
@@ -28,25 +29,25 @@ def add_ngrams(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Append to each sentence the n-grams of its known words, hashed as in training.
 
-    Unknown words are skipped within n-grams, as in training.
+    Tokens that are skipped within n-grams are unknown words, as in training, and n-grams of characters.
     """
     all_ptr = np.empty_like(ptr)
-    _count_ngrams(is_unknown, ptr, max_order, all_ptr)
+    _count_ngrams(is_skipped, ptr, max_order, all_ptr)
     n = all_ptr[-1]
     filled = np.empty(n, np.int64), np.empty(n, np.float32), np.zeros(n, bool), all_ptr
-    _fill_ngrams((rows, weights, is_unknown, ptr), filled, max_order, n_words, n_buckets)
+    _fill_ngrams((rows, weights, is_unknown, ptr), is_skipped, filled, max_order, n_words, n_buckets)
     return filled
 
 
 @lean_kernel
-def _count_ngrams(is_unknown, ptr, max_order, all_ptr):
+def _count_ngrams(is_skipped, ptr, max_order, all_ptr):
     """Write the offsets of the sentences once each has its words and the n-grams of its known words."""
     at = np.int64(0)
     all_ptr[0] = at
     for sentence in range(ptr.shape[0] - 1):
         n_known = np.int64(0)
         for token in range(ptr[sentence], ptr[sentence + 1]):
-            n_known += not is_unknown[token]
+            n_known += not is_skipped[token]
         at += ptr[sentence + 1] - ptr[sentence]
         for order in range(2, min(max_order, n_known) + 1):
             at += n_known - order + 1
@@ -54,7 +55,7 @@ def _count_ngrams(is_unknown, ptr, max_order, all_ptr):
 
 
 @lean_kernel
-def _fill_ngrams(words, filled, max_order, n_words, n_buckets):
+def _fill_ngrams(words, is_skipped, filled, max_order, n_words, n_buckets):
     """Copy the words of each sentence and write its n-grams behind them, the shorter ones first.
 
     ``words`` and ``filled`` are rows, weights, whether they are unknown, and offsets of sentences.
@@ -70,8 +71,8 @@ def _fill_ngrams(words, filled, max_order, n_words, n_buckets):
             for first in range(start, end):
                 bits, total, n = np.uint64(0), np.float32(0.0), np.int64(0)
                 token = first
-                while not is_unknown[first] and token < end and n < order:
-                    if not is_unknown[token]:
+                while not is_skipped[first] and token < end and n < order:
+                    if not is_skipped[token]:
                         bits = bits * NGRAM_MULTIPLIER + np.uint64(rows[token])
                         total += weights[token]
                         n += 1

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._validation.messages import brief, warn_at_user
 from .tokenizer import Tokenizer
 from .vocabulary import Vocabulary
-from .words import UNSPACED_LETTER
+from .words import UNSPACED_LETTER, marks
 
 # The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
 _MANY, _LONG = 1 / 3, 3.0
+_LONGER = 20.0  # characters of a word in a script with spaces
+_WITH_SIGNS = re.compile("[\u0900-\u0eff\u1000-\u109f\u1780-\u17ff]")  # letters of India, Thailand and around
+_BLOCK = 128  # code points of a script
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
 
 
@@ -34,23 +40,55 @@ def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
 
 
 def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
-    """Warn of words that are whole phrases, as of text in a script without spaces between words.
-
-    Without a pattern there are none, though a letter of Burmese or Khmer with its signs is long.
-    """
-    if callable(tokenizer.analyzer) or tokenizer.token_pattern is None:
+    """Warn of words that are whole phrases, or that a pattern has cut at the signs of vowels."""
+    if callable(tokenizer.analyzer):
         return
     words = vocabulary.prune(max_features=_SAMPLE).words
-    counts = vocabulary.counts[: len(words)]
-    is_unsplit = np.array([UNSPACED_LETTER.search(word) is not None for word in words], bool)
-    n_unsplit = counts[is_unsplit].sum()
-    if n_unsplit <= max(_MANY * counts.sum(), _LEAST):
-        return
-    length = np.dot(counts[is_unsplit], [len(word) for word in np.array(words, object)[is_unsplit]]) / n_unsplit
-    if length > _LONG:
-        example = next(word for word, found in zip(words, is_unsplit) if found)
-        warn_at_user(
-            f"Words such as {brief(example, 40)} have {length:.1f} characters in the mean. They are no words: "
-            "their script has no spaces between them. Leave token_pattern=None, which takes characters and pairs of "
-            "them, or pass a segmenter as analyzer."
+    fault = fault_of_words(tokenizer, words, vocabulary.counts[: len(words)])
+    if fault:
+        warn_at_user(fault)
+
+
+def fault_of_words(tokenizer: Tokenizer, words: Sequence[str], counts: np.ndarray, least: int = _LEAST) -> str:
+    """Why these are no words, and the option to set; "" if they seem to be, or no more than `least` are not.
+
+    Without a pattern, a letter of Burmese or Khmer with its signs is long.
+    """
+    total, lengths = max(1, counts.sum()), np.fromiter(map(len, words), np.int64)
+    if tokenizer.token_pattern is not None:
+        is_unsplit = np.fromiter((UNSPACED_LETTER.search(word) is not None for word in words), bool)
+        n_unsplit = counts[is_unsplit].sum()
+        length = np.dot(counts[is_unsplit], lengths[is_unsplit]) / max(1, n_unsplit)
+        if n_unsplit > max(_MANY * total, least) and length > _LONG:
+            example = next(word for word, found in zip(words, is_unsplit) if found)
+            return (
+                f"Words such as {brief(example, 40)} have {length:.1f} characters in the mean. They are no words: "
+                "their script has no spaces between them. Leave token_pattern=None, which takes characters and pairs "
+                "of them, or pass a segmenter as analyzer."
+            )
+        found_letters = map(_WITH_SIGNS.search, words)
+        blocks = [ord(letter[0]) // _BLOCK if letter else -1 for letter in found_letters]
+        cut = [block for block in set(blocks) if block >= 0 and _cuts_at_sign(tokenizer, block)]
+        is_cut = np.isin(blocks, cut)
+        if (n_cut := counts[is_cut].sum()) > max(_MANY * total, least):
+            example = next(word for word, found in zip(words, is_cut) if found)
+            return (
+                f"{n_cut / total:.0%} of the words, such as {brief(example, 40)}, are of a script whose vowels are "
+                f"signs, at which token_pattern={brief(tokenizer.token_pattern)} cuts words. Leave token_pattern=None, "
+                "which keeps them."
+            )
+    is_rare = counts == 1
+    if counts[is_rare].sum() > max(total / 2, least) and np.dot(counts, lengths) > _LONGER * total:
+        return (
+            f"Words such as {brief(words[int(np.argmax(is_rare))], 40)} have {np.dot(counts, lengths) / total:.1f} "
+            'characters in the mean, and most occur once, as in text without spaces. Set analyzer="char", which '
+            "learns parts of them."
         )
+    return ""
+
+
+def _cuts_at_sign(tokenizer: Tokenizer, block: int) -> bool:
+    """Whether a sign cuts a word of the script that has this block of code points."""
+    sign = next((mark for mark in marks() if ord(mark) // _BLOCK == block), "")
+    letter = next(c for c in map(chr, range(_BLOCK * block, _BLOCK * (block + 1))) if c.isalpha())
+    return sign != "" and tokenizer.split(letter + sign + letter) != [letter + sign + letter]

@@ -92,7 +92,7 @@ def split_words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text)
     words, before, end = [], "", -1
-    for match in _word().finditer(text):
+    for match in word_pattern().finditer(text):
         word, letter = match.group(), match.group(1)
         if letter and before and match.start() == end:
             words.append(before + word)
@@ -133,7 +133,8 @@ def join_words(words: Iterable[str]) -> str:
 
 
 @functools.cache
-def _word() -> re.Pattern[str]:
+def word_pattern() -> re.Pattern[str]:
+    """A word, with its marks; its first group is the letter, if it is one of a script without spaces between words."""
     other = rf"(?:[^\W{_UNSPACED}]|\d)"
     return re.compile(rf"({UNSPACED_LETTER.pattern}){_mark()}*|{other}(?:{other}|{_mark()})*")
 

@@ -23,6 +23,9 @@ from .updates import AHEAD, SparseGradient, make_gradient, sort_by_owner, update
 _DISTANCES, _DISTANCES_PER_DRAW = 128, 8
 
 
+_NO_TOKEN = np.zeros(0, np.bool_)
+
+
 class Bag(NamedTuple):
     """What a sentence is made of in training: its words, and the n-grams of them up to an order."""
 
@@ -30,11 +33,14 @@ class Bag(NamedTuple):
     kept: float = 1.0  # probability that a word or an n-gram is not dropped
     max_order: int = 1
     n_buckets: int = 1  # rows of the n-grams
+    # (n_words,) bool, the tokens that are n-grams of characters, behind the words of a sentence; or (0,).
+    is_of_characters: np.ndarray = _NO_TOKEN
 
     @classmethod
     def of(cls, vectorizer: Any, state: FittedState) -> Self:
         mean, kept = vectorizer._option("pooling", state) == "mean", 1.0 - float(vectorizer.word_dropout)
-        return cls(mean, kept, int(vectorizer.ngram_range[1]), int(vectorizer.n_buckets))
+        options = mean, kept, int(vectorizer.ngram_range[1]), int(vectorizer.n_buckets)
+        return cls(*options, state.is_of_characters if options[2] > 1 else _NO_TOKEN)
 
 
 class Scores(NamedTuple):
@@ -116,14 +122,14 @@ def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
 
     The weight of an n-gram is the mean of those of its words.
     """
-    n_words = text.word_weight.shape[0]
-    k = first
+    n_words, beside = text.word_weight.shape[0], bag.is_of_characters.shape[0] > 0
+    k = last_word = first
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
         # An unknown word is overwritten by the next one; a branch would be mispredicted.
         row = min(text.tokens[p], n_words - 1)
         gradient.row[k], gradient.vector[k], gradient.scale[k] = row, member, text.word_weight[np.uint64(row)]
         k += np.int64(text.tokens[p] < n_words)
-    last_word = k
+        last_word = last_word if beside and bag.is_of_characters[np.uint64(row)] else k
     for order in range(2, bag.max_order + 1):
         for i in range(first, last_word - order + 1):
             weight = gradient.scale[i]
@@ -176,7 +182,7 @@ def sum_sentences(text, rows, bag, plan, block, sentences, team):
     A thread sums the sentences of its runs, and lists their words for the updates; returns first and last+1 member.
     """
     gradient, run_ptr, width = sentences.gradient, sentences.run_ptr, plan.run_length + 2 * plan.border
-    bag = Bag(bag.mean, bag.kept, sentences.max_order, bag.n_buckets)
+    bag = Bag(bag.mean, bag.kept, sentences.max_order, bag.n_buckets, bag.is_of_characters)
     first_run, last_run = runs_of_thread(run_ptr, block, team)
     first_member, last_member = (first_run - block.first_run) * width, (last_run - block.first_run) * width
     first = last = (run_ptr[first_run] - run_ptr[block.first_run]) * sentences.max_order + team.thread

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.known_words import KnownTokens
 from .._text.tokenizer import Tokenizer
 from .._validation.limits import INT64_MAX
@@ -194,6 +195,14 @@ class FittedState:
     def known_tokens(self) -> KnownTokens:
         """Word tables, which remember the words that `transform` has met; never pickled."""
         return KnownTokens(self.vocabulary_, self.tokenizer)
+
+    @cached_property
+    def is_of_characters(self) -> np.ndarray:
+        """Which tokens are n-grams of characters beside words, (n_words,) bool; (0,) where there are not both."""
+        analyzer = self.tokenizer.analyzer
+        if not isinstance(analyzer, CharacterNgrams) or not analyzer.words:
+            return np.zeros(0, np.bool_)
+        return are_ngrams(self.vocabulary_)
 
     def rows_of(self, words: Iterable[str], n_words: int) -> np.ndarray:
         """The row of each word, -1 for one that is not in the vocabulary, (n_words,) int64."""

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skembed._text.sources import advising, filled, iter_sentences, wrong_row
-from skembed._text.words import WORD
+from skembed._text.words import lower, word_pattern
 from skembed._validation.messages import brief
 from skembed._validation.targets import split_labels
 
@@ -64,8 +64,8 @@ def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "
     of the idf over classes in [1]_, which leaves stop words in where clusters are few. Of terms with equal weights the
     more frequent one comes first, then the longer one, then the first in the alphabet.
 
-    Chinese and Japanese characters are words, and two of them a pair. Put spaces between the words of Thai, Lao, Khmer
-    and Burmese.
+    Words are those of :class:`SentenceCorpus`: in scripts without spaces between words, such as Chinese and Thai, each
+    letter with its signs is one, and two of them are a pair.
 
     References
     ----------
@@ -98,7 +98,7 @@ def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "
     terms = counter.get_feature_names_out()
     n_with_term = has_term.sum(axis=0)
     n_with = dict(zip(terms, n_with_term))
-    idf = np.log(len(texts) / np.array([max(n_with[word] for word in re.findall(WORD, term)) for term in terms]))
+    idf = np.log(len(texts) / np.array([max(n_with[word] for word in _words(term)) for term in terms]))
     lengths = np.array([len(term) for term in terms])
     names = {}
     for row, cluster in enumerate(clusters.tolist()):
@@ -127,11 +127,15 @@ def _strings(texts: Any, missing: str) -> list[str]:
 def _terms(text: str) -> Iterator[str]:
     """Words, and pairs of words with nothing but space between them, as they are written."""
     last = None
-    for word in re.finditer(WORD, text.lower()):
+    for word in word_pattern().finditer(lower(text)):
         yield word[0]
         if last and (space := _SPACE.fullmatch(word.string, last.end(), word.start())):
             yield f"{last[0]} {word[0]}" if space[0] else last[0] + word[0]
         last = word
+
+
+def _words(term: str) -> list[str]:
+    return [word[0] for word in word_pattern().finditer(term)]
 
 
 def _without_repeats(terms: Iterable[tuple[str, int]], n_terms: int) -> list[str]:
@@ -139,7 +143,7 @@ def _without_repeats(terms: Iterable[tuple[str, int]], n_terms: int) -> list[str
     chosen: list[str] = []
     words: set[str] = set()
     for term, n_texts in terms:
-        own = set(re.findall(WORD, term))
+        own = set(_words(term))
         if words.isdisjoint(own) and (len(own) == 1 or n_texts > 1):
             chosen.append(term)
             words |= own

@@ -57,6 +57,9 @@ def test_scripts():
     assert cluster_names(chinese, [0, 1, 0, 1], n_terms=2) == {0: ["牛奶", "猫"], 1: ["银行", "钱"]}
     hindi = ["हिन्दी भाषा", "हिन्दी पुस्तक", "ठंडा पानी", "पानी है"]
     assert [terms[0] for terms in cluster_names(hindi, [0, 0, 1, 1]).values()] == ["हिन्दी", "पानी"]
+    thai = ["กินข้าว", "กินปลา", "ดูละคร", "ดูรถ"]
+    assert cluster_names(thai, [0, 0, 1, 1], n_terms=1) == {0: ["กิน"], 1: ["ดู"]}
+    assert cluster_names(["CAFE\u0301", "the", "\u0130zmir"], [0, 1, 2]) == {0: ["café"], 1: ["the"], 2: ["izmir"]}
 
 
 def test_a_pair_has_only_space_between_its_words():

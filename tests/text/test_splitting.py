@@ -73,3 +73,40 @@ def test_letters_with_their_signs_are_no_phrases():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SentenceCorpus.from_sentences(burmese)
+
+
+@pytest.mark.parametrize("sentence", ["กินข้าว", "हिन्दी"])
+def test_a_pattern_that_cuts_words_at_their_signs_is_named(sentence):
+    with pytest.warns(
+        UserWarning, match=f"100% of the words, such as '[{sentence}]',.*cuts words. Leave token_pattern=None"
+    ):
+        SentenceCorpus.from_sentences([sentence] * 20, token_pattern=r"\w+")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SentenceCorpus.from_sentences([sentence] * 20)
+        SentenceCorpus.from_sentences([sentence, *["the river is wide and cold"] * 20], token_pattern=r"\w+")
+        SentenceCorpus.from_sentences(["हिन्दी"] * 20, token_pattern=r"\S+")
+
+
+def test_text_without_spaces_is_named_in_any_script():
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    sentences = [letters[i:] + letters[:i] for i in range(20)]
+    with pytest.warns(
+        UserWarning, match=r"such as 'abc.* have 26\.0 characters in the mean, and most .*analyzer=\"char\""
+    ):
+        SentenceCorpus.from_sentences(sentences)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SentenceCorpus.from_sentences(sentences, analyzer="char")
+        SentenceCorpus.from_sentences([f"https {sentence} a b c" for sentence in sentences])
+
+
+def test_a_text_to_embed_says_why_its_words_are_unknown():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = BOWPCA(1, token_pattern=r"\w+").fit(CHINESE)
+    others = ["\u6628\u5929" + chr(0x5317 + i) * 9 for i in range(40)]
+    with pytest.warns(UserWarning, match=r"Unknown words: .*their script has no spaces.*token_pattern=None"):
+        model.transform(others)
+    with pytest.warns(UserWarning, match="Both must be of one language"):
+        model.transform(["the river is wide and cold"] * 10)

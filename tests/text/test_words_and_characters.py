@@ -1,5 +1,7 @@
 """Words and n-grams of characters in one bag: weights, defaults, unknown words."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from skembed import (
     load,
     save,
 )
+from skembed._base.queries import weighted_vectors
+from skembed._text.ngrams import NGRAM_MULTIPLIER
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
 MORE = ["Die Türe sind auf.", "Die Tür ist ein Tor", "日本語の本"] * 4
@@ -140,12 +144,31 @@ def test_similar_words_are_words():
     assert emb.explain("Türenx", "Tür").words_a[0] != ""
 
 
-def test_word_ngrams_and_ngrams_of_characters_exclude_each_other():
-    emb = CBOSVectorizer(8, ngram_range=(1, 2), analyzer="word+char_wb")
-    with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words"):
+@pytest.mark.parametrize("method", FROM_LABELS)
+def test_word_ngrams_are_made_of_words_alone(method, tmp_path):
+    n_buckets = 10_007
+    options = {"ngram_range": (1, 2), "n_buckets": n_buckets, "analyzer": "word+char_wb", "random_state": 0}
+    emb = method(8, n_jobs=1, **options).fit(S, Y)
+    words = [[emb.vocabulary_[word] for word in BOTH(sentence) if word[0] != "~"] for sentence in S]
+    pairs = {(a * int(NGRAM_MULTIPLIER) + b) % 2**64 % n_buckets for row in words for a, b in pairwise(row)}
+    assert pairs
+    assert set(np.flatnonzero(emb.ngram_vectors_.any(axis=1)).tolist()) == pairs
+    names, vectors = weighted_vectors(emb, emb._state, "Die Türen ist nie zu")
+    assert {"die türen", "türen ist", "ist zu"} == {name for name in names if " " in name and name[0] != "~"}
+    mean = vectors.sum(axis=0) / len(vectors)
+    np.testing.assert_allclose(emb.transform(["Die Türen ist nie zu"])[0], mean, rtol=1e-4, atol=1e-6)
+    others = method(8, n_jobs=2, **options).fit(S, Y)
+    assert np.array_equal(others.ngram_vectors_, emb.ngram_vectors_)
+    save(emb, tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").transform(MORE), emb.transform(MORE))
+
+
+def test_ngrams_of_characters_are_not_joined():
+    emb = CBOSVectorizer(8, ngram_range=(1, 2), analyzer="char_wb")
+    with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words.*or \"word\+char_wb\""):
         emb.fit(S, Y)
     with pytest.raises(ValueError, match="lengths of n-grams of characters are those of CharacterNgrams"):
-        Sent2VecVectorizer(8, ngram_range=(1, 3), analyzer="char").fit(S)
+        Sent2VecVectorizer(8, ngram_range=(1, 3), analyzer="word+char_wb").fit(S)
 
 
 def test_components_of_words_and_characters():
