@@ -89,7 +89,7 @@ def read_table(path):
     return list(csv.reader(line.strip() for line in lines))
 
 
-def save_figure(path, draw):
+def save_figure(path, draw, dpi=110):
     """Let `draw` fill a figure and save it."""
     import matplotlib
 
@@ -98,7 +98,7 @@ def save_figure(path, draw):
 
     figure = pyplot.figure(figsize=(8, 4.5), layout="constrained")
     draw(figure)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=dpi)
     pyplot.close(figure)
 
 

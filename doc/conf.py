@@ -1,19 +1,28 @@
 """Build the documentation: ``python -m sphinx -W doc doc/_build/html``, then ``python doc/check_links.py`` on it."""
 
 import html
+import json
+import os
 import re
+import sys
 import textwrap
 from importlib import import_module
+from pathlib import Path
 
 from docutils import nodes
 from sphinx_gallery.sorting import ExplicitOrder
 
 import skembed
 
+sys.path.insert(0, str(Path(__file__).parent))
+import addresses
+
 project = "skembed"
 author = "The skembed developers"
 copyright = author
 version = release = skembed.__version__
+urls = addresses.read_urls()
+html_baseurl = addresses.published_at(version, urls, os.environ)
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -88,6 +97,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": [],
+    **addresses.theme_options(version, html_baseurl, urls),
 }
 pages_alone = ["install", "getting_started", "extending/index", "extending/code", "contributing", "architecture"]
 html_sidebars = {page: [] for page in [*pages_alone, "whats_new"]}
@@ -138,19 +148,30 @@ def link_to_other_project(app, env, node, content):
 
 
 def add_open_graph(app, page, template, context, doctree):
-    """Describe a page to programs that show links: its title and first paragraph. Nothing here needs an address."""
+    """Describe a page to programs that show links: its title, its first paragraph and, if it is published, a picture."""
     if doctree is None:
         return
     paragraph = next((node.astext() for node in doctree.findall(nodes.paragraph)), "")
     description = textwrap.shorten(paragraph, 200, placeholder=" ...")
     title = html.unescape(re.sub("<[^>]+>", "", context.get("title", "")))
     tags = {"og:title": title, "og:type": "website", "og:site_name": project, "og:description": description}
+    tags |= addresses.tags(app.builder.get_target_uri(page), html_baseurl)
     lines = [f'<meta property="{name}" content="{html.escape(value)}" />' for name, value in tags.items() if value]
     if description:
         lines.append(f'<meta name="description" content="{html.escape(description)}" />')
+    if html_baseurl:
+        lines.append('<meta name="twitter:card" content="summary_large_image" />')
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines])
+
+
+def write_versions(app, exception):
+    """Write the list that the version switcher of the theme reads."""
+    if exception is None and app.builder.format == "html":
+        entries = json.dumps(addresses.versions(version, html_baseurl), indent=1)
+        (Path(app.outdir) / addresses.SWITCHER).write_text(entries, encoding="utf-8")
 
 
 def setup(app):
     app.connect("missing-reference", link_to_other_project)
     app.connect("html-page-context", add_open_graph)
+    app.connect("build-finished", write_versions)

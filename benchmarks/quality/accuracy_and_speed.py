@@ -3,7 +3,8 @@
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA    # measures, and draws
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality                # draws the table that is there
 
-The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows.
+The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows. doc/_static/card.png is
+the figure with the name of the package, 1200 x 630 pixels: the picture beside a link to a page of the documentation.
 
 Tasks, draws of the labels and models are those of `pretrained.py`, whose table has the accuracy of tf-idf and of what
 takes a model. Measured here: the other methods, and the CPU time of `transform` of each, from strings to rows, on the
@@ -31,6 +32,7 @@ from skembed.evaluation._standard import TfidfWithLSA
 
 N_LABELS, N_TRANSFORMER = 50, 64
 NAME = "accuracy_and_speed"  # of the table and of the figure
+CARD = Path(__file__).parents[2] / "doc" / "_static" / "card.png"
 
 
 def vectorizers(X, rows, seed):
@@ -92,7 +94,22 @@ def measure(folder, data):
     print(f"{table}\n{note}")
 
 
-def draw(figure, rows):
+def draw_card(figure, rows):
+    figure.set_size_inches(12, 6.3)
+    figure.get_layout_engine().set(rect=(0.02, 0.03, 0.96, 0.84))
+    figure.text(0.03, 0.925, "skembed", fontsize=42, weight="bold", va="center")
+    figure.text(
+        0.285,
+        0.915,
+        "text to vectors in scikit-learn, learned from your own text",
+        fontsize=20,
+        color="0.35",
+        va="center",
+    )
+    draw(figure, rows, fontsize=17)
+
+
+def draw(figure, rows, fontsize=12):
     axes = figure.subplots()
     for name, percent, rate in rows:
         x, y, ours = float(rate.replace(",", "")), float(percent), name.startswith("TextVectorizer")
@@ -107,12 +124,13 @@ def draw(figure, rows):
             ha="right" if right else "left",
             va="center",
             color=color,
-            fontsize=12,
+            fontsize=fontsize,
             weight="bold" if ours else "normal",
         )
     axes.set(xscale="log", xlim=(10, 200_000))
-    axes.set_xlabel("sentences a second, one core, no GPU", fontsize=12)
-    axes.set_ylabel("accuracy, mean of six tasks (%)", fontsize=12)
+    axes.set_xlabel("sentences a second, one core, no GPU", fontsize=fontsize)
+    axes.set_ylabel("accuracy, mean of six tasks (%)", fontsize=fontsize)
+    axes.tick_params(labelsize=fontsize - 2)
     axes.margins(y=0.1)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
@@ -127,6 +145,7 @@ def main():
         measure(options.folder, options.data)
     rows = read_table(options.folder / f"{NAME}.inc")[1:]
     save_figure(options.folder / f"{NAME}.png", lambda figure: draw(figure, rows))
+    save_figure(CARD, lambda figure: draw_card(figure, rows), dpi=100)
 
 
 if __name__ == "__main__":
