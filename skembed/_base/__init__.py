@@ -17,6 +17,7 @@ __all__ = [
     "paired_sequences",
     "paired_words",
     "parameters",
+    "passes",
     "pooled",
     "processed",
     "queries",

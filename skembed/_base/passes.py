@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .._training.checkpoint import Checkpoint, LearningState
+from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving, start_arrays
 from .._training.progress import PassTasks, Progress
 from .._training.state import FittedState
@@ -41,14 +43,61 @@ def learn(
     records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
     state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
     weights = [state.arrays[record.name] for record in moving(records + of_text)]
-    stopping = EarlyStopping(weights, estimator.tol, estimator.n_iter_no_change)
     tasks = PassTasks(estimator, X, 0 if partial else n_passes)
     of_a_set = n_passes // n_sets
     trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
     spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
     trainer.compile(text)
-    learning = LearningState(state, records + of_text, stopping, trainer)
-    first_pass = state.n_iter_
+    learned = make_passes(
+        estimator,
+        LearningState(state, records + of_text, EarlyStopping(weights, estimator), trainer),
+        text,
+        held_out,
+        n_passes=n_passes,
+        of_a_set=of_a_set,
+        rate=estimator.learning_rate,
+        falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
+        tasks=tasks,
+        finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
+        check=lambda loss, epoch: check_finite(
+            estimator, weights if spares is None else spares.note(weights, moved), loss, epoch
+        ),
+        warn=estimator._warn_of_nothing,
+        begin=lambda: None if spares is None else spares.watch(records, state.arrays, moved),
+        checkpoint=checkpoint,
+    )
+    final = estimator._finish_fit(learned, corpus)
+    if spares is not None:
+        spares.keep()
+    estimator._publish(final)
+    tasks.end(lambda: {"_state": estimator._state})
+
+
+def make_passes(
+    estimator: Any,
+    learning: LearningState,
+    text: EncodedText,
+    held_out: EncodedText | None,
+    *,
+    n_passes: int,
+    of_a_set: int,
+    rate: float,
+    falls: bool,
+    tasks: PassTasks,
+    finish: Callable[[FittedState], dict[str, Any]],
+    check: Callable[[float, int], None],
+    warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
+    begin: Callable[[], None] = lambda: None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> FittedState:
+    """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
+
+    `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
+    gives the attributes of an estimator that has learned so far, ``check(loss, epoch)`` raises an error after a pass
+    that diverged, ``warn(losses, validation losses)`` is called after each set, and ``begin`` before each pass.
+    """
+    trainer, stopping = learning.trainer, learning.stopping
+    first_pass = learning.n_iter
     epoch, is_finished, part = learning.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
     losses, validation = learning.losses, learning.validation_losses
     progress = Progress(type(estimator).__name__, estimator.verbose, n_passes, len(text.tokens), epoch)
@@ -56,12 +105,10 @@ def learn(
     while epoch < n_passes and not is_finished:
         tasks.begin_pass()
         progress.begin(epoch)
-        falls = estimator.solver != "adagrad" and not partial  # the papers' linear decay to zero
-        rates = tuple(estimator.learning_rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
-        if spares is not None:
-            spares.watch(records, state.arrays, moved)
+        rates = tuple(rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
+        begin()
         losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
-        check_finite(estimator, weights if spares is None else spares.note(weights, moved), losses[-1], epoch)
+        check(losses[-1], epoch)
         learning.n_iter += 1
         stopped = False
         if held_out is not None:
@@ -69,19 +116,13 @@ def learn(
             validation.append(trainer.run_pass(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
             stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
         progress.end(losses[-1], validation[-1] if held_out is not None else None)
-        is_finished = tasks.end_pass(
-            lambda: {"_state": estimator._finish_fit(copied(learning.result()), corpus).frozen()}
-        )
+        is_finished = tasks.end_pass(lambda: finish(copied(learning.result())))
         epoch += of_a_set - epoch % of_a_set if stopped else 1
         is_finished |= epoch == n_passes
         if epoch % of_a_set == 0 and not is_finished:
-            estimator._warn_of_nothing(losses, validation)
+            warn(losses, validation)
             stopping.begin_set()
         learning.write(checkpoint, epoch, is_last=is_finished)
-    estimator._warn_of_nothing(losses, validation)
+    warn(losses, validation)
     stopping.restore_best()
-    final = estimator._finish_fit(learning.result(), corpus)
-    if spares is not None:
-        spares.keep()
-    estimator._publish(final)
-    tasks.end(lambda: {"_state": estimator._state})
+    return learning.result()

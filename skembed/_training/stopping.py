@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
@@ -45,8 +47,8 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.nda
 class EarlyStopping:
     """Keeps the weights of the best pass, and says to stop after too many worse ones."""
 
-    def __init__(self, weights: list[np.ndarray], tol: float, n_iter_no_change: int) -> None:
-        self.weights, self.tol, self.n_iter_no_change = weights, tol, n_iter_no_change
+    def __init__(self, weights: list[np.ndarray], options: Any) -> None:
+        self.weights, self.tol, self.n_iter_no_change = weights, options.tol, options.n_iter_no_change
         self.best_weights: list[np.ndarray] = []
         self.begin_set()
 

@@ -1,21 +1,42 @@
-"""Training of the relatedness head together with the encoder of the sentences: a pass over scored pairs."""
+"""Training of the relatedness head together with the encoder of the sentences: scored pairs in blocks, and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import gen_batches
 
+from .._base.paired import texts_of
+from .._base.passes import make_passes
+from .._compiled.threads import Threads
+from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
-from .._training.dense import ONE_BLAS_THREAD, adam_step
+from .._training.checkpoint import LearningState
+from .._training.dense import SteppingLoop, adam_step
 from .._training.encoded_text import EncodedText
-from .._training.pairs import PairEncoder
+from .._training.learned_arrays import moving
+from .._training.memory import estimate
+from .._training.pairs import Evidence, PairEncoder, PairPlan, hold_out_clusters
+from .._training.progress import PassTasks
+from .._training.state import FittedState
+from .._training.stopping import EarlyStopping, is_sound, largest_of
+from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
 from ._relatedness import backward, root_mean_square, run_layers, shapes_of_layers, start_layers, sum_of_divergences
 
+CURVES = ("n_iter_", "loss_curve_", "validation_loss_curve_")
 CHUNK = 1024  # pairs that are embedded at once where nothing is learned
+# Bytes for each feature of a pair in a step (vectors, features, what is dropped), and for each number of the larger
+# layer (gradient, penalty and step of Adam).
+_BYTES_OF_FEATURE, _BYTES_OF_STEP = 24, 24
+_BYTES_OF_PAIR, _BYTES_OF_GRADE = 48, 12  # documents, score and order of a pair; its target, double and single
 
 
 class Head(NamedTuple):
@@ -68,8 +89,29 @@ class EmbeddedPairs:
         return self.vectors.of_vectors(np.concatenate([of_first, of_second]))
 
 
-class RelatednessTraining:
-    """Head and encoder during training. One thread learns, and BLAS has one thread too."""
+def hold_out_pairs(pairs: PairCorpus, fraction: float, seed: int) -> np.ndarray:
+    """Choose pairs at random, (n_pairs,) bool; two pairs of the same texts stay together if there are enough others."""
+    texts = np.sort(texts_of(pairs.sentences).reshape(-1, 2), axis=1)
+    same = np.unique(texts, axis=0, return_inverse=True)[1].reshape(-1)
+    group = pairs.sentences.doc_of()
+    evidence = Evidence(group, np.repeat(same, 2), texts.ravel(), np.zeros_like(group))
+    return hold_out_clusters(evidence, fraction, seed)[::2]
+
+
+class PairStep(NamedTuple):
+    """Loss of a block of pairs, and what a step needs."""
+
+    loss: float  # sum over the pairs
+    n_targets: int
+    of_layers: list[np.ndarray]  # gradients of the mean loss; empty where nothing is learned
+    of_vectors: np.ndarray
+
+
+class RelatednessTrainer(SteppingLoop):
+    """Runs a head and an encoder over scored pairs. The rate of a step is the share that is left of both rates.
+
+    One thread learns. The pass over held-out pairs takes them in their order.
+    """
 
     def __init__(
         self,
@@ -77,69 +119,168 @@ class RelatednessTraining:
         encoder: PairEncoder,
         text: EncodedText,
         targets: np.ndarray,
-        rows: np.ndarray,
+        held_out: np.ndarray,
         random: np.random.RandomState,
         head: Head | None = None,
     ) -> None:
-        self.options, self.encoder, self.text, self.random = options, encoder, text, random
-        self.targets, self.rows = targets.astype(np.float32), rows  # of all pairs, and which are learned from
+        super().__init__(None, "adam", options.batch_size, 0, 1)
+        self.options, self.encoder, self.random = options, encoder, random
+        self.targets = targets.astype(np.float32)
+        self.rows, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if head is None:
-            scale = root_mean_square(pairs.features for _, pairs in self._chunks(rows))
+            scale = root_mean_square(pairs.features for pairs in self._chunks(text))
             head = Head.start(scale, int(options.n_hidden), targets.shape[1], random)
         self.head = head
 
     @property
-    def n_words(self) -> int:
-        """Number of words of the pairs that are learned from."""
-        return int(np.diff(self.text.sent_ptr).reshape(-1, 2)[self.rows].sum())
+    def n_steps(self) -> int | None:
+        """Steps of Adam of the encoder."""
+        return self.encoder.n_steps
 
-    def run_pass(self, epoch: int, n_passes: int, on_part: Callable[[float], None]) -> float:
-        """One pass over the pairs in random order; returns the mean divergence of a pair.
+    @property
+    def moved(self) -> dict[str, np.ndarray]:
+        """Which rows have moved."""
+        return self.encoder.moved
 
-        The rates fall to zero over ``n_passes``; where that is 0 they stay. ``on_part`` hears of each tenth.
-        """
-        n_pairs, total, share_left = len(self.rows), 0.0, 1.0
-        order = self.rows[self.random.permutation(n_pairs)]
-        for batch in gen_batches(n_pairs, int(self.options.batch_size)):
-            if n_passes:
-                share_left = 1 - (epoch + batch.start / n_pairs) / n_passes
-            with ONE_BLAS_THREAD, np.errstate(all="ignore"):  # the caller checks the weights after the pass
-                loss = self._step(order[batch], share_left)
-            total += loss * (batch.stop - batch.start)
-            if 10 * batch.stop // n_pairs > 10 * batch.start // n_pairs:
-                on_part(batch.stop / n_pairs)
-        return total / n_pairs
+    def compile(self, text: EncodedText) -> None:
+        """Nothing that the first block does not compile."""
 
-    def mean_divergence(self, rows: np.ndarray) -> float:
-        """Mean divergence of some pairs, with all their features."""
-        total, scale = 0.0, self.head.scale.astype(np.float32)
-        for chunk, pairs in self._chunks(rows):
-            with ONE_BLAS_THREAD:
-                log_p = run_layers(pairs.features / scale, self.head.layers)[1]
-            total += sum_of_divergences(self.targets[chunk], log_p)
-        return total / len(rows)
+    def scratch_bytes(self, text: EncodedText) -> int:
+        """Not known here: `PlannedTraining` has it before any array is there."""
+        return 0
 
-    def _step(self, rows: np.ndarray, share_left: float) -> float:
+    def plan(self, text: EncodedText, epoch: int) -> Any:
+        """The pairs of a pass, in random order."""
+        rows = self.held_out if epoch >= HELD_OUT_PASS else self.rows[self.random.permutation(len(self.rows))]
+        return PairPlan(2 * rows, 2 * rows + 1, int(self.batch_size), 0, 0, 0)
+
+    def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> PairStep:
         options, head = self.options, self.head
-        pairs = self._embed(rows, learn=True)
+        rows = plan.firsts[block * plan.pairs_per_block : (block + 1) * plan.pairs_per_block] // 2
+        pairs, targets = self._embed(text, rows, learn), self.targets[rows]
+        if not learn:
+            log_p = run_layers(pairs.features / head.scale.astype(np.float32), head.layers)[1]
+            return PairStep(sum_of_divergences(targets, log_p), len(rows), [], log_p[:0])
         kept = self.random.random_sample(pairs.features.shape) >= options.dropout
         factor = (kept / (head.scale * (1 - options.dropout))).astype(np.float32)
-        loss, gradients, d_hidden = backward(pairs.features * factor, self.targets[rows], head.layers)
+        loss, of_layers, d_hidden = backward(pairs.features * factor, targets, head.layers)
         of_vectors = pairs.backward((d_hidden @ head.layers[0].T) * factor)
+        return PairStep(loss * len(rows), len(rows), of_layers, of_vectors)
+
+    def _step(self, of_block: PairStep, rate: float) -> None:
+        options, head = self.options, self.head
         head.n_steps[...] += 1
-        for layer, moments, gradient in zip(head.layers, head.moments, gradients):
+        for layer, moments, gradient in zip(head.layers, head.moments, of_block.of_layers):
             gradient = gradient + np.float32(options.alpha) * layer
-            layer -= adam_step(moments, ..., gradient, options.learning_rate * share_left, int(head.n_steps))
+            layer -= adam_step(moments, ..., gradient, options.learning_rate * rate, int(head.n_steps))
         if options.encoder_learning_rate:
-            self.encoder.step(of_vectors, options.encoder_learning_rate * share_left)
-        return loss
+            self.encoder.step(of_block.of_vectors, options.encoder_learning_rate * rate)
 
-    def _chunks(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, EmbeddedPairs]]:
-        for chunk in gen_batches(len(rows), CHUNK):
+    def _chunks(self, text: EncodedText) -> Iterator[EmbeddedPairs]:
+        for chunk in gen_batches(len(self.rows), CHUNK):
             with np.errstate(all="ignore"):
-                pairs = self._embed(rows[chunk], learn=False)
-            yield rows[chunk], pairs
+                pairs = self._embed(text, self.rows[chunk], learn=False)
+            yield pairs
 
-    def _embed(self, rows: np.ndarray, learn: bool) -> EmbeddedPairs:
+    def _embed(self, text: EncodedText, rows: np.ndarray, learn: bool) -> EmbeddedPairs:
         sentences = np.concatenate([2 * rows, 2 * rows + 1])
-        return EmbeddedPairs(self.encoder.encode(self.text, sentences, 0, learn))
+        return EmbeddedPairs(self.encoder.encode(text, sentences, 0, learn))
+
+
+def learn_scores(
+    options: Any,
+    trainer: RelatednessTrainer,
+    given: tuple[Any, FittedState, SentenceCorpus],
+    text: EncodedText,
+    fitted: dict[str, Any],
+    tasks: PassTasks,
+    n_passes: int,
+    *,
+    falls: bool,
+) -> dict[str, Any]:
+    """Make the passes; returns the fitted attributes, `fitted` and those that were learned.
+
+    `given` is the encoder, its state before the first pass, and the sentences.
+    """
+    encoder, learned, sentences = given
+    arrays = moving(encoder._learned_arrays(learned))
+    weights = [*trainer.head.layers, *(learned.arrays[array.name] for array in arrays)]
+
+    def finish(state: FittedState) -> dict[str, Any]:
+        curves = {name: getattr(state, name) for name in CURVES}
+        fitted_encoder = copy(encoder)
+        own = replace(state, **{name: getattr(learned, name) for name in CURVES})
+        fitted_encoder._publish(encoder._finish_fit(own, sentences))
+        of_fit = curves | {"loss_": state.loss_curve_[-1], "encoder_": fitted_encoder}
+        return fitted | of_fit | trainer.head.attributes()
+
+    def check(loss: float, epoch: int) -> None:
+        if not is_sound(loss, largest_of(weights)):
+            raise ValueError(
+                f"{type(options).__name__} diverged with learning_rate={options.learning_rate}, encoder_learning_rate="
+                f"{options.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
+            )
+
+    before = replace(learned, **{name: fitted[name] for name in CURVES})
+    state = make_passes(
+        options,
+        LearningState(before, arrays, EarlyStopping(weights, options), trainer),
+        text,
+        text if len(trainer.held_out) else None,
+        n_passes=n_passes,
+        of_a_set=n_passes,
+        rate=1.0,
+        falls=falls,
+        tasks=tasks,
+        finish=finish,
+        check=check,
+    )
+    return finish(state)
+
+
+class PlannedTraining:
+    """Memory of a training before any array of it is there."""
+
+    def __init__(self, options: Any, vectorizer: Any, pairs: PairCorpus) -> None:
+        self.options, self.pairs = options, pairs
+        self.vectorizer = copy(vectorizer).set_params(early_stopping=False)  # it is the regressor that stops
+        self.encoder: PairEncoder
+        self.n_bytes_moving = 0
+
+    def estimate(self, *, keep: bool) -> dict[str, int]:
+        """Bytes by purpose; ``keep``: the training goes on with a fitted encoder."""
+        memory = estimate(
+            self.vectorizer,
+            self.pairs.sentences,
+            keep=keep,
+            annotations=(),
+            classes=None,
+            make_trainer=self._with_arrays,
+        )
+        of_head = 4 * sum(map(math.prod, self._shapes))
+        memory["weights"] += of_head
+        memory["accumulators"] += 2 * of_head
+        memory["copies"] += (self.n_bytes_moving + of_head) * self.options.early_stopping  # the best weights so far
+        memory["copies"] += 3 * of_head * keep  # of what was there before
+        # The fitted head, in doubles and with copies of the moments, takes less, after the last step.
+        memory["scratch"] += _BYTES_OF_STEP * max(map(math.prod, self._shapes))
+        return memory | {"total": sum(size for purpose, size in memory.items() if purpose != "total")}
+
+    def scratch_bytes(self, text: EncodedText) -> int:
+        """Memory of a pass besides weights and tokens."""
+        n_pairs = len(self.pairs)
+        n_rows = min(n_pairs, max(CHUNK, int(self.options.batch_size)))
+        n_words = 2 * n_rows * (len(text.tokens) // (2 * n_pairs) + 1)
+        of_block = n_rows * self._shapes[0][0] * _BYTES_OF_FEATURE + self.encoder.scratch_bytes(2 * n_rows, n_words)
+        return int(of_block + n_pairs * (_BYTES_OF_PAIR + _BYTES_OF_GRADE * self._shapes[-1][0]))
+
+    def _with_arrays(self, state: FittedState) -> Self:
+        self.encoder = self.vectorizer._make_encoder(state)
+        self.n_bytes_moving = sum(array.n_bytes for array in moving(self.vectorizer._learned_arrays(state)))
+        return self
+
+    @property
+    def _shapes(self) -> list[tuple[int, ...]]:
+        grades = self.options.grades
+        n_grades = int(grades) if isinstance(grades, Integral) else len(grades)
+        return shapes_of_layers(2 * self.encoder.n_features, int(self.options.n_hidden), n_grades)

@@ -31,8 +31,7 @@ from .._validation.constraints import PredicateConstraint
 from .._validation.messages import brief
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, check_inside, sparse_targets
-from ._relatedness_passes import Passes, PlannedTraining, hold_out_pairs
-from ._relatedness_training import Head, RelatednessTraining
+from ._relatedness_training import CURVES, Head, PlannedTraining, RelatednessTrainer, hold_out_pairs, learn_scores
 
 __all__ = ["FineTunedRelatednessRegressor"]
 
@@ -335,12 +334,11 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
             if self.early_stopping and not partial:
                 held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
             text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, fitted["grades_"])
-            of_pairs = text, targets, np.flatnonzero(~held)
-            training = RelatednessTraining(self, encoder._make_encoder(learned), *of_pairs, random, head)
+            trainer = RelatednessTrainer(self, encoder._make_encoder(learned), text, targets, held, random, head)
             n_passes = 1 if partial else int(self.max_iter)
             tasks = PassTasks(self, X, 0 if partial else n_passes)
-            passes = Passes(self, encoder, learned, pairs, training, fitted)
-            final = passes.run(n_passes, np.flatnonzero(held), tasks, falls=not partial)
+            given = encoder, learned, pairs.sentences
+            final = learn_scores(self, trainer, given, text, fitted, tasks, n_passes, falls=not partial)
         self.__dict__.update(final)
         tasks.end(lambda: final)
         return self
@@ -355,7 +353,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     def _go_on(self) -> tuple[np.random.RandomState, Any, Head, dict[str, Any]]:
         """The same before a further pass."""
         self._validate_params()  # scikit-learn does only before the first call
-        kept = ("grades_", "_seed", "n_iter_", "loss_curve_", "validation_loss_curve_")
+        kept = ("grades_", "_seed", *CURVES)
         fitted = {name: getattr(self, name) for name in kept}
         # A seed for each pass, so that the same calls give the same bits.
         seeds = np.random.SeedSequence([fitted["_seed"], fitted["n_iter_"]])

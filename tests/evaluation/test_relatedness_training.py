@@ -15,8 +15,7 @@ from sklearn.base import clone
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._base.paired_words import MOVES
 from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
-from skembed.evaluation._relatedness_passes import hold_out_pairs
-from skembed.evaluation._relatedness_training import EmbeddedPairs, RelatednessTraining
+from skembed.evaluation._relatedness_training import EmbeddedPairs, RelatednessTrainer, hold_out_pairs
 
 
 def test_gradient_by_the_vectors():
@@ -55,7 +54,7 @@ def slow_loss(sentences, layers, scale, factor, targets):
 class SlowTraining:
     """The same training in double precision: differences in place of gradients, and Adam as the paper has it."""
 
-    def __init__(self, training, learned):
+    def __init__(self, training, learned, text):
         self.moves, self.head = MOVES["both"], training.head
         self.layers = [layer.astype(np.float64) for layer in training.head.layers]
         self.moments = [np.zeros((2, *layer.shape)) for layer in self.layers]
@@ -66,7 +65,6 @@ class SlowTraining:
             "direction_moments": learned.arrays["_directions_accumulator"].astype(np.float64),
             "scale_moments": learned.arrays["_scales_accumulator"].astype(np.float64),
         }
-        text = training.text
         self.sentences = [text.tokens[a:b].tolist() for a, b in zip(text.sent_ptr, text.sent_ptr[1:])]
         self.targets, self.random, self.options = training.targets.astype(float), training.random, training.options
         self.n_steps = 0
@@ -103,9 +101,9 @@ class SlowTraining:
         return found
 
 
-@pytest.mark.parametrize(("n_passes", "rates_left"), [(2, [0.5, 0.5 - 0.2, 0.5 - 0.4]), (0, [1.0] * 3)])
-def test_a_pass_is_that_of_the_twin(n_passes, rates_left):
-    """The second of two passes whose rates fall, or a pass whose rates stay."""
+@pytest.mark.parametrize(("rates", "rates_left"), [((0.6, 0.3), [0.6, 0.5, 0.4]), ((1.0, 1.0), [1.0] * 3)])
+def test_a_pass_is_that_of_the_twin(rates, rates_left):
+    """A pass whose rates fall with the blocks, or one whose rates stay."""
     pairs, y = scored(10)
     pairs = PairCorpus.from_pairs(pairs)
     encoder = ParaphraseVectorizer(5, alpha=0.05, random_state=0)
@@ -114,10 +112,11 @@ def test_a_pass_is_that_of_the_twin(n_passes, rates_left):
     learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
     text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, np.linspace(1, 5, 3))
     random = np.random.RandomState(0)
-    training = RelatednessTraining(options, encoder._make_encoder(learned), text, targets, np.arange(10), random)
-    twin, start = SlowTraining(training, learned), learned.arrays["_directions"].copy()
+    held_out = np.zeros(10, bool)
+    training = RelatednessTrainer(options, encoder._make_encoder(learned), text, targets, held_out, random)
+    twin, start = SlowTraining(training, learned, text), learned.arrays["_directions"].copy()
     losses = twin.run_pass(rates_left)
-    assert training.run_pass(1, n_passes, lambda share: None) == pytest.approx(np.average(losses, weights=[4, 4, 2]))
+    assert training.run_pass(text, 1, rates=rates) == pytest.approx(np.average(losses, weights=[4, 4, 2]))
     assert training.head.n_steps == training.encoder.n_steps == 3
     for found, expected in zip(training.head.layers, twin.layers):
         np.testing.assert_allclose(found, expected, atol=2e-5)
@@ -130,12 +129,12 @@ def test_rates_fall_from_one_to_zero():
     pairs, y = scored(12)
     model, shares = make(batch_size=5, max_iter=2), []
     with pytest.MonkeyPatch.context() as patch:
-        step = RelatednessTraining._step
+        step = RelatednessTrainer._step
         patch.setattr(
-            RelatednessTraining, "_step", lambda self, rows, left: shares.append(left) or step(self, rows, left)
+            RelatednessTrainer, "_step", lambda self, block, left: shares.append(left) or step(self, block, left)
         )
         model.fit(pairs, y).partial_fit(pairs, y)
-    np.testing.assert_allclose(shares, [1, 1 - 5 / 24, 1 - 10 / 24, 0.5, 0.5 - 5 / 24, 0.5 - 10 / 24, 1, 1, 1])
+    np.testing.assert_allclose(shares, [*(1 - np.arange(6) / 6), 1, 1, 1])
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -301,7 +300,7 @@ def test_verbose_prints_a_line_a_pass(capsys):
         assert re.fullmatch(rf"\[FineTunedRelatednessRegressor\] pass {epoch}/3, {figures}", line)
     model.set_params(verbose=2, batch_size=9).partial_fit(pairs, y)
     lines = capsys.readouterr().out.splitlines()
-    assert [re.search("(\\d+)% done", line)[1] for line in lines[:-1]] == "18 27 36 45 54 63 72 81 90 100".split()
+    assert len(lines) == 2 and "100% done" in lines[0]
     assert "pass 1/1, loss" in lines[-1] and "validation" not in lines[-1]
     model.set_params(verbose=0).fit(pairs, y)
     assert capsys.readouterr().out == ""
