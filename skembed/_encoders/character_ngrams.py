@@ -10,10 +10,8 @@ from .._compiled.buffers import read_only_view
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import add_scaled
 from .._text.batches import encode_words
+from .._text.ngram_hash import FNV_OFFSET, hash_byte
 
-# 64 bits, of which 32 are kept: numba would widen a product of 32 bits too.
-_FNV_OFFSET, _FNV_PRIME, _LOW_BITS = np.uint64(2166136261), np.uint64(16777619), np.uint64(0xFFFFFFFF)
-_SIGN = np.uint64(0xFFFFFF00)
 _NO_MEAN = -1
 _BEFORE, _AFTER = np.uint8(ord("<")), np.uint8(ord(">"))
 
@@ -105,13 +103,11 @@ def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_fou
     for first in range(n_bytes if end > start else 0):
         if not _begins(_byte(text, start, end, first)):
             continue
-        hashed, at, n_characters = _FNV_OFFSET, first, np.int64(0)
+        hashed, at, n_characters = FNV_OFFSET, first, np.int64(0)
         while at < n_bytes and n_characters < longest:
             more = True
             while more:  # the bytes of a character
-                # Bytes from 128 on are extended by their sign.
-                byte = np.uint64(_byte(text, start, end, at))
-                hashed = ((hashed ^ (byte | _SIGN * (byte >> np.uint64(7)))) * _FNV_PRIME) & _LOW_BITS
+                hashed = hash_byte(hashed, np.uint64(_byte(text, start, end, at)))
                 at += 1
                 more = at < n_bytes and not _begins(_byte(text, start, end, at))
             n_characters += 1

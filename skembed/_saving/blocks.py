@@ -232,7 +232,7 @@ def _words_of(options: Any, parts: dict[str, np.ndarray]) -> TfidfVectorizer:
 
 
 def _characters_of(options: Any, parts: dict[str, np.ndarray]) -> CharacterTfidf:
-    ngrams = CharacterNgrams.from_json([*options, True, False] if isinstance(options, list) else options)
+    ngrams = CharacterNgrams.from_json([*options, True, False, None] if isinstance(options, list) else options)
     vectorizer = CharacterTfidf(analyzer=ngrams.analyzer, ngram_range=ngrams.ngram_range, min_df=2)
     of_ngrams = {key: parts.pop(key, None) for key in _OF_NGRAMS}
     vectorizer.vocabulary_ = NgramVocabulary.from_arrays(of_ngrams, ngrams.ngram_range[1])

@@ -169,7 +169,9 @@ def _read(
     """Return texts as nodes of the tries of threads, the trie of all, and what becomes of the nodes of each trie."""
     encoder = CharacterEncoder(analyzer)
     read = deque(threads.in_order(lambda rows: encoder.read(texts[rows]), _slices(texts), LEAST_BATCHES))
-    return read, *encoder.merged()
+    trie, nodes = encoder.merged()
+    assert isinstance(trie, GrowingTrie), "each n-gram is counted"
+    return read, trie, nodes
 
 
 def _vocabulary(

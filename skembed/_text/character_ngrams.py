@@ -19,6 +19,7 @@ BOTH = "word+char_wb"
 _BESIDE_WORDS = (3, 4)  # characters; shorter n-grams would double the time to learn and gain nothing
 # Before each n-gram where words are beside them; no word has it, so a word and an n-gram of the same characters differ.
 MARK = "~"
+_MOST_ROWS = 1 << 24
 
 
 def are_ngrams(tokens: Iterable[str]) -> np.ndarray:
@@ -50,6 +51,10 @@ class CharacterNgrams(DataTokenizer):
     words : bool, default=False
         Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
         begins with "~", which no word has.
+    n_buckets : int or None, default=None
+        Rows that the n-grams share, by hashing, at most 16,777,216: bounds the size of a model, and the tokens are
+        the numbers of the rows, as "#17". The hash is that of fastText, with "<" and ">" in place of the spaces around
+        a word. None: each n-gram has a row of its own.
 
     Raises
     ------
@@ -68,6 +73,8 @@ class CharacterNgrams(DataTokenizer):
     [' di', 'die', 'ie ', ' tü', 'tür', 'ür ']
     >>> CharacterNgrams("char_wb", (3, 3), words=True)("Die Tür")
     ['die', 'tür', '~ di', '~die', '~ie ', '~ tü', '~tür', '~ür ']
+    >>> CharacterNgrams("char_wb", (4, 4), n_buckets=1000)("Tür")
+    ['#584', '#756']
     >>> emb = CBOSVectorizer(20, analyzer=CharacterNgrams("char_wb", (2, 5)), random_state=0)
     >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."] * 5).shape
     (10, 20)
@@ -77,6 +84,7 @@ class CharacterNgrams(DataTokenizer):
     ngram_range: tuple[int, int] = (1, 4)
     lowercase: bool = True
     words: bool = False
+    n_buckets: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.analyzer, str) or self.analyzer not in ANALYZERS:
@@ -91,11 +99,15 @@ class CharacterNgrams(DataTokenizer):
         for name in ("lowercase", "words"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, got {brief(getattr(self, name))}.")
+        n = self.n_buckets
+        if n is not None and not (isinstance(n, Integral) and not isinstance(n, bool) and 1 <= n <= _MOST_ROWS):
+            raise ValueError(f"n_buckets must be a whole number from 1 to {_MOST_ROWS}, or None; got {brief(n)}.")
         put = object.__setattr__  # the instance is frozen
         put(self, "analyzer", str(self.analyzer))
         put(self, "ngram_range", (int(lengths[0]), int(lengths[1])))
         put(self, "lowercase", bool(self.lowercase))
         put(self, "words", bool(self.words))
+        put(self, "n_buckets", None if self.n_buckets is None else int(self.n_buckets))
 
     @classmethod
     def named(cls, name: str, lowercase: bool) -> CharacterNgrams:
@@ -106,10 +118,23 @@ class CharacterNgrams(DataTokenizer):
 
     def __call__(self, text: str) -> list[str]:
         """Return the n-grams of a text, in the order of where they begin, the shorter ones first."""
+        ngrams = self._cut(text)
+        if self.n_buckets is not None:
+            ngrams = [self.name_of_row(_hash(ngram) % self.n_buckets) for ngram in ngrams]
+        elif self.words:
+            ngrams = [MARK + ngram for ngram in ngrams]
         if not self.words:
-            return self._cut(text)
-        words = split_words(lower(text) if self.lowercase else compose(text))
-        return words + [MARK + ngram for ngram in self._cut(text)]
+            return ngrams
+        return split_words(lower(text) if self.lowercase else compose(text)) + ngrams
+
+    def name_of_row(self, row: int) -> str:
+        """The token of the n-grams that share a row."""
+        return f"{MARK if self.words else ''}#{row}"
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What stands before and behind a word from which n-grams are cut."""
+        return (" ", " ") if self.n_buckets is None else ("<", ">")
 
     def _cut(self, text: str) -> list[str]:
         if self.lowercase:
@@ -117,10 +142,10 @@ class CharacterNgrams(DataTokenizer):
         text = _SPACES.sub(" ", text)
         if self.analyzer == "char":
             return list(self._ngrams(text))
-        shortest = self.ngram_range[0]
+        shortest, (before, after) = self.ngram_range[0], self.ends
         ngrams: list[str] = []
         for word in text.split():
-            padded = f" {word} "
+            padded = before + word + after
             ngrams += [padded] if len(padded) < shortest else self._ngrams(padded)
         return ngrams
 
@@ -132,12 +157,20 @@ class CharacterNgrams(DataTokenizer):
 
     def to_json(self) -> list[Any]:
         """Return the parameters as JSON holds them."""
-        return [self.analyzer, *self.ngram_range, self.lowercase, self.words]
+        return [self.analyzer, *self.ngram_range, self.lowercase, self.words, self.n_buckets]
 
     @classmethod
     def from_json(cls, value: Any) -> CharacterNgrams:
         """Undo :meth:`to_json`."""
-        if not isinstance(value, list) or len(value) != 5:
+        if not isinstance(value, list) or len(value) != 6:
             raise ValueError(f"{brief(value)} are no options of CharacterNgrams.")
-        analyzer, shortest, longest, lowercase, words = value
-        return cls(analyzer, (shortest, longest), lowercase, words)
+        analyzer, shortest, longest, *others = value
+        return cls(analyzer, (shortest, longest), *others)
+
+
+def _hash(ngram: str) -> int:
+    """The hash of fastText: FNV-1a of 32 bits, which extends bytes from 128 on by their sign."""
+    hashed = 2166136261
+    for byte in ngram.encode("utf-8", "surrogatepass"):
+        hashed = (hashed ^ (byte | 0xFFFFFF00 * (byte >> 7))) * 16777619 & 0xFFFFFFFF
+    return hashed

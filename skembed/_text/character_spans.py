@@ -42,8 +42,12 @@ def cut_to_spans(texts: Sequence[str], analyzer: CharacterNgrams) -> Spans:
     # Of a word of one letter and the space behind it, three characters are left.
     size = len(text) + len(text) // 2 + 2 * len(texts)
     spans = Spans(np.empty(size, np.uint32), np.empty(size, np.int32), np.empty_like(ptr), np.empty_like(ptr))
-    cut = _cut_words if analyzer.analyzer == "char_wb" else _cut_texts
-    n = cut(text, ptr, _spaces(), Lengths(*analyzer.ngram_range), spans)
+    lengths = Lengths(*analyzer.ngram_range)
+    if analyzer.analyzer == "char_wb":
+        before, after = map(ord, analyzer.ends)
+        n = _cut_words(text, ptr, _spaces(), lengths, np.uint32(before), np.uint32(after), spans)
+    else:
+        n = _cut_texts(text, ptr, _spaces(), lengths, spans)
     return spans._replace(characters=spans.characters[:n], reach=spans.reach[:n])
 
 
@@ -97,8 +101,8 @@ def _cut_texts(text, text_ptr, is_space, lengths, spans):
 
 
 @lean_kernel
-def _cut_words(text, text_ptr, is_space, lengths, spans):
-    """Fill `spans` with the words between white space, each with a space on both sides; returns how many characters."""
+def _cut_words(text, text_ptr, is_space, lengths, before, after, spans):
+    """Fill `spans` with the words between white space, each between two characters; returns how many characters."""
     characters, reach, ptr, token_ptr = spans
     n = n_tokens = np.int64(0)
     ptr[0] = token_ptr[0] = 0
@@ -109,13 +113,13 @@ def _cut_words(text, text_ptr, is_space, lengths, spans):
                 at += 1
                 continue
             start = n
-            characters[n] = _SPACE
+            characters[n] = before
             n += 1
             while at < end and not is_space[min(text[at], is_space.shape[0] - 1)]:
                 characters[n] = text[at]
                 n += 1
                 at += 1
-            characters[n] = _SPACE
+            characters[n] = after
             n += 1
             n_tokens += _mark_span(reach, start, n, lengths.shortest, lengths.longest, True)
         ptr[row + 1], token_ptr[row + 1] = n, n_tokens

@@ -13,6 +13,7 @@ from .._compiled.threads import Threads
 from .batches import decode_words, offsets
 from .character_ngrams import MARK, CharacterNgrams
 from .character_spans import Lengths, Spans, cut_to_spans
+from .ngram_hash import SharedRows
 from .ngram_trie import (
     add_edges,
     add_words,
@@ -49,6 +50,11 @@ class GrowingTrie:
         """The edge that leads to each node."""
         return self.trie.edges[: int(self.trie.state[0])]
 
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are; all numbers of nodes are below."""
+        return int(self.trie.state[0])
+
     def read(self, spans: Spans) -> np.ndarray:
         """Return the nodes of all n-grams of some texts, int32."""
         tokens = np.empty(spans.token_ptr[-1], np.int32)
@@ -67,6 +73,12 @@ class GrowingTrie:
         if not has_room(n_all, self.trie):
             self.trie = larger_trie(self.trie, min(2 * n_all, MOST_NODES))
 
+    def distinct(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct nodes among some, and the position of each among them."""
+        is_there = np.zeros(self.n_nodes, bool)
+        is_there[nodes] = True
+        return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[nodes]
+
     def packed(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the n-grams of some nodes as :func:`~skembed._text.batches.encode_words` packs words."""
         n_bytes = np.empty(len(self.edges), np.int64)
@@ -77,10 +89,14 @@ class GrowingTrie:
         return text, ptr
 
 
+def _table_for(analyzer: CharacterNgrams) -> GrowingTrie | SharedRows:
+    return GrowingTrie(analyzer) if analyzer.n_buckets is None else SharedRows(analyzer)
+
+
 class _Seen(NamedTuple):
     """What one thread has read."""
 
-    ngrams: GrowingTrie
+    ngrams: GrowingTrie | SharedRows
     words: Scanner | None
 
 
@@ -96,7 +112,7 @@ class CharacterEncoder:
         self._thread, self._adding = threading.local(), threading.Lock()
 
     def _new(self) -> _Seen:
-        return _Seen(GrowingTrie(self._analyzer), Scanner() if self._analyzer.words else None)
+        return _Seen(_table_for(self._analyzer), Scanner() if self._analyzer.words else None)
 
     def read(self, texts: Any) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the ids of all tokens, int32, the offset of each text in them, and the index of the thread."""
@@ -112,11 +128,14 @@ class CharacterEncoder:
             ids, ptr = _beside(2 * words + 1, ptr_of_words, 2 * ids, ptr)
         return ids, ptr, self._thread.index
 
-    def merged(self) -> tuple[GrowingTrie, list[np.ndarray]]:
+    def merged(self) -> tuple[GrowingTrie | SharedRows, list[np.ndarray]]:
         """Return a trie with all nodes, and for each trie the node in it of each of its own."""
-        first = self._seen[0].ngrams if self._seen else GrowingTrie(self._analyzer)
-        nodes = [np.arange(len(first.edges))]
+        first = self._seen[0].ngrams if self._seen else _table_for(self._analyzer)
+        nodes = [np.arange(first.n_nodes)]
         for other, _ in self._seen[1:]:
+            if isinstance(first, SharedRows) or isinstance(other, SharedRows):
+                nodes.append(nodes[0])
+                continue
             first.make_room(len(other.edges))
             nodes.append(np.empty(len(other.edges), np.int64))
             add_edges(other.edges, first.trie, nodes[-1])
@@ -132,7 +151,7 @@ class CharacterEncoder:
         if not self._seen:
             self._seen.append(self._new())
         trie, nodes = self.merged()
-        counts = np.zeros(len(trie.edges), np.int64)
+        counts = np.zeros(trie.n_nodes, np.int64)
         for its_nodes, its_counts in zip(nodes, counts_of):
             its_counts = its_counts[:: 2 if self._analyzer.words else 1]
             counts[its_nodes[: len(its_counts)]] += its_counts[: len(its_nodes)]
@@ -161,6 +180,11 @@ class KnownNgrams:
         is_word = np.fromiter((analyzer.words and not token.startswith(MARK) for token in tokens), bool, len(tokens))
         self._id_of_word, ids = np.flatnonzero(is_word), np.flatnonzero(~is_word)
         self._words = KnownWords([tokens[i] for i in self._id_of_word.tolist()]) if analyzer.words else None
+        self._rows = None if analyzer.n_buckets is None else SharedRows(analyzer)
+        if self._rows is not None:
+            self._id_of = np.full(self._rows.n_nodes, -1, np.int32)
+            self._id_of[self._rows.nodes_of([tokens[i] for i in ids.tolist()])] = ids
+            return
         known = GrowingTrie(analyzer)
         nodes = np.empty(len(ids), np.int64)
         for first in range(0, len(ids), _WORDS_AT_ONCE):
@@ -186,18 +210,20 @@ class KnownNgrams:
 
     def _scan_ngrams(self, texts: Any, first_new: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
         spans = cut_to_spans(texts, self._analyzer)
-        tokens = np.empty(spans.token_ptr[-1], np.int32)
-        find_tokens(spans, self._lengths, self._trie, tokens)
+        if self._rows is not None:
+            tokens = self._rows.read(spans)
+        else:
+            tokens = np.empty(spans.token_ptr[-1], np.int32)
+            find_tokens(spans, self._lengths, self._trie, tokens)
         ids = self._id_of[tokens]
         unknown = np.flatnonzero(ids < 0)
         if not len(unknown):
             return ids, spans.token_ptr, []
-        others = GrowingTrie(self._analyzer)
-        nodes = others.read(spans)[unknown]
-        is_unknown = np.zeros(len(others.edges), bool)
-        is_unknown[nodes] = True
-        ids[unknown] = first_new + (np.cumsum(is_unknown) - 1)[nodes]
-        return ids, spans.token_ptr, decode_words(*others.packed(np.flatnonzero(is_unknown)))
+        others = GrowingTrie(self._analyzer) if self._rows is None else self._rows
+        nodes = others.read(spans) if self._rows is None else tokens
+        distinct, positions = others.distinct(nodes[unknown])
+        ids[unknown] = first_new + positions
+        return ids, spans.token_ptr, decode_words(*others.packed(distinct))
 
 
 def _of_both(of_words: np.ndarray, of_ngrams: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ _NAMES = "n_components window epochs min_count negative word_ngrams loss kind n_
 _SIZES = struct.Struct("<3i2q")
 _AFTER_WORD = struct.Struct("<qb")
 _SHAPE = struct.Struct("<?2q")
+_SKIPGRAM, _NEGATIVE_SAMPLING = 2, 2  # kinds of models and of losses
 _SENT2VEC, _WITH_BOTH_NGRAMS = 4, 5  # kinds of models; 1 to 3 are those of fastText
 LONGEST_NGRAM = 100  # characters; models have about 6
 _LARGEST_COUNT = 1 << 60
@@ -223,3 +224,23 @@ def _check_matrices(file: IO[bytes], n_bytes: int, n_rows: int, settings: dict[s
     if end != n_bytes:
         raise ValueError(f"{name} has {n_bytes - end} bytes after the target vectors. It is damaged; get it again.")
     return begins
+
+
+def write_binary_model(
+    file: IO[bytes], words: Sequence[tuple[bytes, int]], vectors: NDArray[np.float32], lengths: tuple[int, int]
+) -> None:
+    """Write a model of fastText, as of skip-grams: words with their counts, and rows of words, then those of n-grams.
+
+    The matrix of target vectors, which only training needs, is of zeros.
+    """
+    n_components, n_buckets = vectors.shape[1], len(vectors) - len(words)
+    n_tokens = sum(count for _, count in words)
+    settings = (n_components, 5, 5, 1, 5, 1, _NEGATIVE_SAMPLING, _SKIPGRAM, n_buckets, *lengths, 100, 1e-4)
+    file.write(MAGIC + _VERSIONS[1].to_bytes(4, "little") + _SETTINGS.pack(*settings))
+    file.write(_SIZES.pack(len(words), len(words), 0, n_tokens, -1))
+    file.writelines(word + b"\0" + _AFTER_WORD.pack(count, 0) for word, count in words)
+    file.write(_SHAPE.pack(False, *vectors.shape))
+    file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+    file.write(_SHAPE.pack(False, len(words), n_components))
+    zeros = np.zeros(n_components, "<f4").tobytes()
+    file.writelines(zeros for _ in words)

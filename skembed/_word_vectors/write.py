@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._storage.files import replacing
-from .._validation.messages import brief
+from .._text.character_ngrams import CharacterNgrams, are_ngrams
+from .._validation.messages import brief, warn_at_user
 from .._validation.paths import PathLike
 from .binary_rows import LARGEST, binary_row
 from .gensim_vectors import make_keyed_vectors
@@ -22,8 +23,9 @@ def write_word_vectors(
 ) -> None:
     """Write words and their vectors to a file in word2vec format, which gensim, spaCy and fastText read.
 
-    The vectors are those of the attribute `word_vectors_`, without the word weights. The order is that of the
-    vocabulary. A file that is there is replaced in one step.
+    The vectors are those of the attribute `word_vectors_`, without the word weights. Of an estimator with words and
+    n-grams of characters, they are the words alone, with the rows of `transform`, which has the n-grams in them. The
+    order is that of the vocabulary. A file that is there is replaced in one step.
 
     Parameters
     ----------
@@ -50,6 +52,11 @@ def write_word_vectors(
     OSError
         If the file cannot be written.
 
+    Warns
+    -----
+    UserWarning
+        If the estimator has n-grams of characters beside words: an unknown word has no vector in the file.
+
     See Also
     --------
     read_word_vectors : Read such files.
@@ -72,7 +79,7 @@ def write_word_vectors(
     >>> words
     ['cat', 'dog']
     """
-    words, vectors, counts = read_source(source)
+    words, vectors, counts = _words_of(source)
     for word in words:
         if word.split() != [word] or "\x00" in word:
             raise ValueError(
@@ -99,6 +106,22 @@ def write_word_vectors(
             of_counts.writelines(b"%b %d\n" % entry for entry in zip(encoded, counts.tolist()))
 
 
+def _words_of(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+    """Words, their vectors and counts; of words beside n-grams of characters, vectors that have the n-grams in them."""
+    words, vectors, counts = read_source(source)
+    tokenizer = getattr(getattr(source, "_state", None), "tokenizer", None)
+    analyzer = getattr(tokenizer, "analyzer", None)
+    if not isinstance(analyzer, CharacterNgrams) or not analyzer.words:
+        return words, vectors, counts
+    kept = np.flatnonzero(~are_ngrams(words))
+    words = [words[i] for i in kept]
+    warn_at_user(
+        f"The {len(words)} words are written with their n-grams of characters in their vectors, as transform returns "
+        "them; an unknown word, whose n-grams the estimator knows, has no vector there. Use skembed.save to keep all."
+    )
+    return words, source.transform(words), None if counts is None else counts[kept]
+
+
 def to_gensim(source: Any) -> Any:
     """Return word vectors as gensim's KeyedVectors, with the counts of the words where they are known.
 
@@ -106,7 +129,8 @@ def to_gensim(source: Any) -> Any:
     ----------
     source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
         As for the parameter `word_vectors` of :class:`~skembed.MeanEmbeddingVectorizer`. The word weights of an
-        estimator are not included.
+        estimator are not included, except with n-grams of characters beside words, as in
+        :func:`~skembed.formats.write_word_vectors`.
 
     Returns
     -------
@@ -133,4 +157,4 @@ def to_gensim(source: Any) -> Any:
     >>> vectors.most_similar("cat")  # doctest: +SKIP
     [('dog', 0.9938837289810181)]
     """
-    return make_keyed_vectors(*read_source(source))
+    return make_keyed_vectors(*_words_of(source))

@@ -1,16 +1,20 @@
-"""Binary models of fastText and epfml/sent2vec, read as fitted estimators."""
+"""Binary models of fastText and epfml/sent2vec, read as fitted estimators; and models of characters written as such."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from .._base.pooled import PooledVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.sent2vec import Sent2VecVectorizer
+from .._text.character_ngrams import CharacterNgrams, are_ngrams
+from .._text.known_words import KnownTokens
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
-from .._word_vectors.fasttext import BinaryModel, is_binary_model, open_binary_model
+from .._validation.messages import brief
+from .._word_vectors.fasttext import END_OF_LINE, BinaryModel, is_binary_model, open_binary_model, write_binary_model
 from ._fitted import with_fitted
 
 _AS_WRITTEN: dict[str, Any] = {"token_pattern": BETWEEN_SPACES, "lowercase": False}
@@ -75,3 +79,53 @@ def _of_text(model: BinaryModel) -> dict[str, Any]:
         "_n_tokens": model.n_tokens,
         "_tokenizer": Tokenizer(**_AS_WRITTEN),
     }
+
+
+def check_expressible(estimator: Any) -> CharacterNgrams:
+    """The analyzer of an estimator that a model of fastText can express; otherwise an error says what it cannot."""
+    name = type(estimator).__name__
+    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
+        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
+    analyzer = estimator._fitted_state().tokenizer.analyzer
+    if not isinstance(analyzer, CharacterNgrams) or analyzer.analyzer != "char_wb" or analyzer.n_buckets is None:
+        raise ValueError(
+            f"fastText's models cannot express {name} with analyzer={brief(analyzer)}: their n-grams of characters are "
+            "of words, and share rows by hashing. Learn with analyzer=CharacterNgrams('char_wb', (3, 6), "
+            "n_buckets=200_000), or write the words of a text with their rows: write_word_vectors((words, "
+            "estimator.transform(words)), path)."
+        )
+    shortest = analyzer.ngram_range[0]
+    if not 2 <= shortest <= 3:
+        raise ValueError(
+            f"fastText's models cannot express {name} with n-grams from {shortest} characters on: there a word of one "
+            "letter has none from four on, and n-grams of one character are others. Learn with two or three."
+        )
+    if estimator.ngram_range[1] > 1 or estimator.binary:
+        raise ValueError(f"fastText's models cannot express {name} with n-grams of words, or with binary=True.")
+    return analyzer
+
+
+def write(estimator: Any, file: IO[bytes]) -> tuple[list[str], int]:
+    """Write a model of fastText; returns the words in it, and how many words it cannot hold.
+
+    The row of a word is the sum of its tokens without its n-grams of characters, weighted as all rows are.
+    """
+    analyzer, state = check_expressible(estimator), estimator._fitted_state()
+    names, counts = list(state.vocabulary_), state.word_counts_
+    vectors = estimator._summed_vectors(state)[: len(names)] * state.word_weights_[:, None]
+    is_ngram = are_ngrams(names) if analyzer.words else np.ones(len(names), bool)
+    rows = np.zeros((int(analyzer.n_buckets or 0), vectors.shape[1]), np.float32)
+    rows[[int(names[i].partition("#")[2]) for i in np.flatnonzero(is_ngram)]] = vectors[is_ngram]
+    words = [(names[i], int(counts[i])) for i in np.flatnonzero(~is_ngram) if _is_storable(names[i])]
+    tokens = KnownTokens({names[i]: i for i in range(len(names))}, state.tokenizer).encode([word for word, _ in words])
+    own = np.zeros((1 + len(words), vectors.shape[1]), np.float32)  # the first is of the end of a line
+    found = tokens.rows[tokens.ids]
+    is_word = (found >= 0) & ~is_ngram[found]
+    np.add.at(own, 1 + np.repeat(np.arange(len(words)), np.diff(tokens.ptr))[is_word], vectors[found[is_word]])
+    entries = [(END_OF_LINE, 1)] + [(word.encode(), count) for word, count in words]
+    write_binary_model(file, entries, np.concatenate([own, rows]), analyzer.ngram_range)
+    return [word for word, _ in words], int((~is_ngram).sum()) - len(words)
+
+
+def _is_storable(word: str) -> bool:
+    return word.split() == [word] and "\0" not in word and word.encode("utf-8", "replace").decode() == word

@@ -14,19 +14,29 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from .._storage.files import replacing
 from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
+from . import _binary_models as binary_models
 from . import _static_folders as static_folders
 
 _LARGEST_DIFFERENCE = 1e-6  # of a cosine from 1
+_N_TESTED = 1000  # words
+_MADE_UP = ["zzqqxx", "a", "\u00e4pfelchen!", "\u5317\u4eac\u5e02", "the-house", "\u0939\u093f\u0928"]
 
 
 def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
-    """Write a model as a folder that model2vec, sentence-transformers and :func:`~skembed.formats.import_model` open.
+    """Write a model for model2vec and sentence-transformers, or for fastText; `import_model` opens it too.
 
     The rows of those programs have length one and the directions of the rows of this estimator: word weights, removed
     components and all else that follows from the vocabulary are in the vectors. In the end the folder is read again
     and its rows are compared with those of the estimator; only then does it take its place at `path`.
+
+    A path that ends in ".bin" is that of a binary model of fastText, for n-grams of characters that share rows:
+    ``analyzer=CharacterNgrams("char_wb", (3, 6), n_buckets=200_000)``. There what stands between two spaces has the
+    direction that it has here, unknown words too. With words beside n-grams, that is so of the words that were learned;
+    others, and words with a comma behind them, have that of their n-grams alone. fastText does not lower text, and its
+    sentences are other means of words.
 
     Parameters
     ----------
@@ -34,7 +44,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
         A fitted estimator whose sentence is a weighted sum or mean of word vectors, with ``unknown="zero"``. One that
         has learned on from an imported model keeps the tokenizer of that, with its pieces of words.
     path : str or path-like
-        Name of the folder. A model that was exported there before is replaced.
+        Name of the folder, or of a file that ends in ".bin". A model that was exported there before is replaced.
 
     Returns
     -------
@@ -85,10 +95,21 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     (5, True)
     """
     check_is_fitted(estimator)
+    if user_path(path).suffix == ".bin":
+        return _export_to_fasttext(estimator, path)
     with _new_folder(path, static_folders.FILES) as folder:
         n_words, n_left_out, sentences = static_folders.write(estimator, folder)
         smallest = _smallest_cosine(estimator, static_folders.read(folder), sentences)
     return {"words": n_words, "left_out": n_left_out, "smallest_cosine": smallest}
+
+
+def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
+    with replacing(path) as file:
+        words, n_left_out = binary_models.write(estimator, file)
+        file.flush()
+        tested = words[:: 1 + len(words) // _N_TESTED] if words else _MADE_UP
+        smallest = _smallest_cosine(estimator, binary_models.read(Path(file.name)), tested)
+    return {"words": len(words), "left_out": n_left_out, "smallest_cosine": smallest}
 
 
 @contextmanager
@@ -124,7 +145,7 @@ def _smallest_cosine(estimator: Any, exported: Any, sentences: list[str]) -> flo
     """Compare rows of the folder with those of the estimator; a ValueError if they differ."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unknown words
-        own, theirs = normalize(estimator.transform(sentences)), exported.transform(sentences)
+        own, theirs = normalize(estimator.transform(sentences)), normalize(exported.transform(sentences))
     cosines = np.einsum("ij,ij->i", own, theirs, dtype=np.float64)
     lengths = np.linalg.norm(own.astype(np.float64), axis=1)
     wrong = np.flatnonzero(
@@ -132,7 +153,7 @@ def _smallest_cosine(estimator: Any, exported: Any, sentences: list[str]) -> flo
     )
     if len(wrong):
         raise ValueError(
-            f"The folder was not written: its vector of {brief(sentences[wrong[0]])} would have the cosine "
+            f"The model was not written: its vector of {brief(sentences[wrong[0]])} would have the cosine "
             f"{cosines[wrong[0]]:.7f} with that of {type(estimator).__name__}. Please report this."
         )
     return float(cosines[lengths > 0].min(initial=1.0))

@@ -214,10 +214,9 @@ def _check_expressible(estimator: Any) -> None:
             unknown != "zero"
         ),
         f"analyzer={brief(tokenizer.analyzer)}: a callable is code": not (reads_strings(tokenizer.analyzer)),
-        "n-grams of characters. Learn with analyzer='word', or write the words of a text with their rows: "
-        "write_word_vectors((words, estimator.transform(words)), path)": isinstance(
-            tokenizer.analyzer, CharacterNgrams
-        ),
+        "n-grams of characters. Learn with analyzer='word'; or write the words of a text with their rows: "
+        "write_word_vectors((words, estimator.transform(words)), path); or, of n-grams that share rows, a model of "
+        "fastText: export_model(estimator, 'model.bin')": isinstance(tokenizer.analyzer, CharacterNgrams),
         f"stemmer={brief(tokenizer.stemmer)}: words are looked up as they are": tokenizer.stemmer is not None,
         f"token_pattern={brief(tokenizer.token_pattern)}: its regular expressions have other rules": (
             tokenizer.token_pattern not in _PATTERNS

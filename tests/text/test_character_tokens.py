@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import normalize
 from test_characters import random_texts
 
 from skembed import (
@@ -16,9 +17,11 @@ from skembed import (
     load,
     save,
 )
+from skembed._encoders.character_ngrams import count_ngrams
 from skembed._text import encoder, sources
+from skembed._text.characters import KnownNgrams
 from skembed._text.tokenizer import Tokenizer
-from skembed.formats import export_model, read_word_vectors, write_word_vectors
+from skembed.formats import export_model, import_model, read_word_vectors, write_word_vectors
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5
 NEW = ["Türme und Tor", "", "本の 文", "xyz \x00 \ud800"]
@@ -51,6 +54,9 @@ def assert_same_corpus(mine, expected):
         ("char_wb", (1, 4), True, True),
         ("char", (2, 3), True, True),
         ("char_wb", (2, 3), False, True),
+        ("char_wb", (1, 4), True, False, 97),
+        ("char", (2, 3), True, True, 10_000),
+        ("char_wb", (1, 1), False, True, 1),
     ],
 )
 @pytest.mark.parametrize("limits", [{}, {"min_count": 2}, {"max_features": 30}])
@@ -135,16 +141,53 @@ def test_a_model_is_saved_with_its_analyzer(tmp_path, analyzer):
     assert load(tmp_path / "other").analyzer == emb.analyzer
 
 
-@pytest.mark.parametrize("options", [{"analyzer": "char_wb"}, {"analyzer": "word+char_wb", "lowercase": False}])
+@pytest.mark.parametrize("options", [{"analyzer": "char_wb"}, {"analyzer": "char"}])
 def test_other_programs_are_told_apart(tmp_path, options):
     emb = CBOSVectorizer(8, **options, min_count=1, unknown="zero", random_state=0).fit(S)
     with pytest.raises(ValueError, match="n-grams of characters. Learn with analyzer='word'"):
         export_model(emb, tmp_path / "model")
-    with pytest.raises(ValueError, match=r"The format cannot hold the word '~? .*white space"):
+    with pytest.raises(ValueError, match=r"fastText's models cannot express CBOSVectorizer with analyzer=Char"):
+        export_model(emb, tmp_path / "model.bin")
+    with pytest.raises(ValueError, match=r"The format cannot hold the word ' .*white space"):
         write_word_vectors(emb, tmp_path / "vectors.txt")
     words = ["tür", "türen"]
     write_word_vectors((words, emb.transform(words)), tmp_path / "vectors.txt")
     assert np.array_equal(read_word_vectors(tmp_path / "vectors.txt")[1], emb.transform(words))
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words_beside_ngrams_are_written_with_their_ngrams(tmp_path, lowercase):
+    emb = CBOSVectorizer(8, analyzer="word+char_wb", lowercase=lowercase, random_state=0).fit(S, [0, 0, 1, 1, 2, 2] * 5)
+    with pytest.warns(UserWarning, match=r"an unknown word, whose n-grams the estimator knows, has no vector there"):
+        write_word_vectors(emb, tmp_path / "vectors.txt", counts_path=tmp_path / "counts.txt")
+    words, vectors = read_word_vectors(tmp_path / "vectors.txt")
+    assert words == [word for word in emb.vocabulary_ if word[0] != "~"]
+    assert np.array_equal(vectors, emb.transform(words))
+    counts = [f"{word} {emb.word_counts_[emb.vocabulary_[word]]}" for word in words]
+    assert (tmp_path / "counts.txt").read_text("utf-8").splitlines() == counts
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("options", [{}, {"pooling": "sum", "weighting": None, "learning_rate": 1e-4}])
+def test_shared_rows_are_those_of_a_model_of_fasttext(tmp_path, words, options):
+    analyzer = CharacterNgrams("char_wb", (3, 6), words=words, n_buckets=3000)
+    emb = CBOSVectorizer(8, analyzer=analyzer, random_state=0, **options).fit(S, [0, 0, 1, 1, 2, 2] * 5)
+    report = export_model(emb, tmp_path / "model.bin")
+    assert report["words"] == sum(not name.startswith(("#", "~")) for name in emb.vocabulary_)
+    assert report["smallest_cosine"] > 1 - 1e-6
+    back = import_model(tmp_path / "model.bin")
+    text = ["tür", "türen", "istanbul", "οδος", "türchen", "xqz"]
+    found, expected = normalize(back.transform(text)), normalize(emb.transform(text))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert expected[4].any()
+
+
+def test_lengths_that_fasttext_counts_otherwise_are_refused(tmp_path):
+    for lengths in ((1, 4), (4, 5)):
+        emb = CBOSVectorizer(8, analyzer=CharacterNgrams("char_wb", lengths, n_buckets=99), random_state=0)
+        with pytest.raises(ValueError, match=rf"n-grams from {lengths[0]} characters on"):
+            export_model(emb.fit(S, [0, 0, 1, 1, 2, 2] * 5), tmp_path / "model.bin")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pairs_and_neighbours_take_characters():
@@ -176,6 +219,8 @@ def test_a_corpus_of_other_ngrams_contradicts_a_model():
         (lambda: CharacterNgrams("char", (0, 2)), r"from 1 on; got \(0, 2\)"),
         (lambda: CharacterNgrams("char", (3, 2)), r"got \(3, 2\)"),
         (lambda: CharacterNgrams("char", 3), "got 3"),
+        (lambda: CharacterNgrams("char", (3, 4), n_buckets=0), "from 1 to 16777216, or None; got 0"),
+        (lambda: CharacterNgrams("char", (3, 4), n_buckets=True), "or None; got True"),
         (lambda: CharacterNgrams("char", (1, 2), lowercase="no"), "lowercase must be True or False"),
         (lambda: CharacterNgrams("char", words=1), "words must be True or False, got 1"),
         (lambda: Tokenizer(analyzer="chars"), '"word", "char", "char_wb", "word\\+char_wb" or a callable'),
@@ -195,3 +240,32 @@ def test_a_row_that_is_no_string_is_named():
     emb = CBOSVectorizer(4, analyzer="char", min_count=1, random_state=0).fit(S)
     with pytest.raises(TypeError, match="Row 2 is missing"):
         emb.transform(["a", "b", None])
+
+
+def test_ngrams_share_rows_as_those_of_fasttext():
+    n_buckets = 2000
+    emb = CBOSVectorizer(8, analyzer=CharacterNgrams("char_wb", (3, 6), n_buckets=n_buckets), random_state=0)
+    emb.set_params(pooling="mean", weighting=None, min_count=1).fit(S, [0, 0, 1, 1, 2, 2] * 5)
+    rows = np.zeros((n_buckets, 8), np.float32)
+    rows[[int(name[1:]) for name in emb.vocabulary_]] = emb.word_vectors_
+    words = ["tür", "türen!", "日本語の文", "οδος"]
+    expected = count_ngrams(words, (3, 6), n_buckets) @ rows
+    np.testing.assert_allclose(normalize(emb.transform(words)), normalize(expected), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_model_of_shared_rows_is_saved(tmp_path, words):
+    analyzer = CharacterNgrams("char_wb", (3, 4), words=words, n_buckets=50)
+    models = (CBOSVectorizer(8, analyzer=analyzer, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2))
+    emb, others = (model.fit(S, [0, 0, 1, 1, 2, 2] * 5) for model in models)
+    save(emb, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again._state.tokenizer.analyzer == analyzer
+    assert np.array_equal(again.transform(NEW), emb.transform(NEW))
+    assert sum(name.lstrip("~").startswith("#") for name in emb.vocabulary_) <= 50
+    assert np.array_equal(others.transform(NEW), emb.transform(NEW))
+
+
+def test_a_token_that_is_no_row_is_named():
+    with pytest.raises(ValueError, match="'#50' is none of the 50 rows"):
+        KnownNgrams(["#3", "#50"], CharacterNgrams("char", (3, 4), n_buckets=50))
