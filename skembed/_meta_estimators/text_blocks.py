@@ -67,8 +67,8 @@ def fit_blocks(
 ) -> tuple[BuiltInBlocks, dict[str, Any]]:
     """The wanted blocks, without those for which the text is too short, and the rows of tf-idf of all texts.
 
-    `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice in
-    latent semantic analysis: what all texts have, such as stop words, fades.
+    `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice
+    in latent semantic analysis: what all texts have, such as stop words, fades.
     """
     tfidf: dict[str, Any] = {}
     rows = {}
