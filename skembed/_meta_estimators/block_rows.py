@@ -84,9 +84,13 @@ def _stacked(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
             columns = np.arange(n_rows * width) % width + n_columns
             blocks.append((block.ravel() * scale, columns, np.arange(n_rows + 1) * width))
         elif weight:
-            block = csr_array(block)
+            block = block if isinstance(block, csr_array) else csr_array(block)
             blocks.append((block.data * scale, block.indices + n_columns, block.indptr))
         n_columns += width
+    if n_rows == 1:
+        data, indices = (np.concatenate([block[part] for block in blocks]) for part in (0, 1))
+        ends = np.array([0, len(data)], np.int32)
+        return csr_array((data, indices.astype(np.int32), ends), shape=(1, n_columns))
     lengths = [np.diff(indptr) for _, _, indptr in blocks]
     ends = np.zeros(n_rows + 1, np.int64)
     np.cumsum(sum(lengths), out=ends[1:])

@@ -91,12 +91,16 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
         return _weights(rows, sparse, 1)
     means, scales = columns.mean(axis=0), columns.std(axis=0)
     centred = (columns - means) / np.where(scales > 0, scales, 1)
-    kernels = {name: kernel_of(block) for name, block in rows.items()}
+    kernels: dict[bool, Any] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
+    for name, block in rows.items():
+        kernels[name in sparse] += kernel_of(block)
     losses = []
     for dense in _DENSE:
-        kernel = ALPHA * np.eye(len(columns)) + 1  # the intercept
-        for name, weight in _weights(rows, sparse, dense).items():
-            kernel += weight * kernels[name]
+        weights = _weights(rows, sparse, dense)
+        kernel = np.ones((len(columns),) * 2)  # the intercept
+        np.fill_diagonal(kernel, 1 + ALPHA)
+        for is_sparse, weight in {name in sparse: weight for name, weight in weights.items()}.items():
+            kernel += weight * kernels[is_sparse]
         residuals = left_out_residuals(kernel, centred)
         if is_class:
             losses.append((means + (centred - residuals) * scales).argmax(axis=1) != class_of_row)
@@ -120,7 +124,7 @@ def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float) ->
 def left_out_residuals(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Errors of ridge regression in rows that are left out one by one; `kernel` has the penalty on its diagonal."""
     root, _ = dtrtri(cholesky(kernel, lower=True), lower=True)  # inverse of the kernel: root.T @ root
-    return np.asarray(root.T @ (root @ targets) / (root**2).sum(axis=0)[:, None])
+    return np.asarray(root.T @ (root @ targets) / np.einsum("ij,ij->j", root, root)[:, None])
 
 
 def _weights(names: Iterable[str], sparse: Collection[str], dense: float) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
@@ -110,7 +111,7 @@ class CharacterTfidf(ReadsText):
         X_new : sparse matrix of shape (n_texts, n_ngrams), dtype float32
             The same as ``fit(X).transform(X)``.
         """
-        return self._weighted(self._learn(X))
+        return sparse_rows(self._weighted(self._learn(X)))
 
     def transform(self, X: Sequence[str]) -> csr_matrix | csr_array:
         """Return a row of weights for each text.
@@ -126,8 +127,12 @@ class CharacterTfidf(ReadsText):
             Columns as in `get_feature_names_out`; zeros for a text without a known n-gram.
         """
         check_is_fitted(self)
+        return sparse_rows(self.rows(X))
+
+    def rows(self, texts: Sequence[str]) -> csr_array:
+        """What `transform` returns, as an array, without a check whether it is fitted."""
         with Threads(count_threads(self.n_jobs)) as threads:
-            return self._weighted(self.vocabulary_.count(X, self._analyzer(), threads))
+            return self._weighted(self.vocabulary_.count(texts, self._analyzer(), threads))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Get the n-grams of the columns.
@@ -146,7 +151,7 @@ class CharacterTfidf(ReadsText):
         return np.array(self.vocabulary_.names(), dtype=object)
 
     def _analyzer(self) -> CharacterNgrams:
-        return CharacterNgrams(self.analyzer, self.ngram_range)
+        return _analyzer_of(self.analyzer, self.ngram_range)
 
     def _learn(self, texts: Sequence[str]) -> Counts:
         analyzer = self._analyzer()
@@ -158,7 +163,7 @@ class CharacterTfidf(ReadsText):
         self.idf_ = np.log(np.float32(1 + len(texts)) / (n_texts + 1).astype(np.float32)) + np.float32(1)
         return counts
 
-    def _weighted(self, counts: Counts) -> csr_matrix | csr_array:
+    def _weighted(self, counts: Counts) -> csr_array:
         """Counts in place as a matrix of weights."""
         np.log(counts.data, out=counts.data)
         weights = counts.data
@@ -169,4 +174,9 @@ class CharacterTfidf(ReadsText):
         dtype = np.int32 if counts.ptr[-1] <= INT32_MAX else np.int64
         rows = csr_array((weights, counts.columns.astype(dtype, copy=False), counts.ptr.astype(dtype)), shape=shape)
         inplace_csr_row_normalize_l2(rows)
-        return sparse_rows(rows)
+        return rows
+
+
+@functools.cache
+def _analyzer_of(analyzer: str, ngram_range: tuple[int, int]) -> CharacterNgrams:
+    return CharacterNgrams(analyzer, ngram_range)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, qr, svd
+from scipy.linalg import eigh, qr
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from .._compiled.buffers import read_only
+from .._encoders.bag import sum_rows
+
 _N_ITER = 2  # power iterations: with 5, scikit-learn's default, classifiers were no better
 _MORE = 10  # directions that are found and left out again, as in scikit-learn
+_ROUNDING = 4 * np.finfo(np.float32).eps  # strength of what are only rounding errors, beside the strongest
+_STEP = 4_096  # rows at once
 
 
 def fit_projection(
@@ -28,9 +33,9 @@ def fit_projection(
     size = min(n_components, *rows.shape)
     model = TruncatedSVD(size, n_iter=_N_ITER, random_state=random_state)
     model.n_features_in_ = rows.shape[1]
-    model.components_, model.singular_values_ = _strongest(rows, size, random_state)
+    model.components_, model.singular_values_ = _strongest(rows.tocsr(), size, random_state)
     strengths = model.singular_values_
-    model.explained_variance_ = np.var(rows @ model.components_.T, axis=0)
+    model.explained_variance_ = np.var(product(rows, model.components_.T), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):  # the variance of equal rows is 0
         model.explained_variance_ratio_ = model.explained_variance_ / mean_variance_axis(rows, axis=0)[1].sum()
     rank = np.count_nonzero(strengths > strengths[0] * max(rows.shape) * np.finfo(np.float32).eps)
@@ -38,11 +43,28 @@ def fit_projection(
         model.components_ *= scale
     if by_strength:
         model.components_ *= np.sqrt(strengths / (strengths[0] or 1))[:, None]
-    # Rounded to 16 bits, in which saved models hold them; in the order of memory that scipy multiplies without a copy.
+    # Rounded to 16 bits, in which saved models hold them; in the order of memory that `product` reads without a copy.
     model.components_ = model.components_[:rank].astype(np.float16).astype(np.float32, order="F")
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
         setattr(model, name, getattr(model, name)[:rank])
     return model
+
+
+def product(rows: Any, columns: np.ndarray) -> np.ndarray:
+    """Sparse rows times a dense matrix, which may lack the last columns of the rows: faster than scipy, in float32.
+
+    A row has the same bits whatever the others are.
+    """
+    columns = read_only(columns)
+    found = np.empty((rows.shape[0], columns.shape[1]), np.float32)
+    for start in range(0, len(found), _STEP):
+        ptr = rows.indptr[start : start + _STEP + 1].astype(np.int64)
+        entries = slice(ptr[0], ptr[-1])
+        indices = rows.indices[entries].astype(np.int64)
+        indices[indices >= len(columns)] = -1  # `sum_rows` skips it
+        part = found[start : start + _STEP]
+        sum_rows(indices, rows.data[entries], ptr - ptr[0], columns, columns[:0], False, part)
+    return found
 
 
 def weights_of_directions(rows: np.ndarray) -> np.ndarray:
@@ -56,21 +78,36 @@ def weights_of_directions(rows: np.ndarray) -> np.ndarray:
 def _strongest(rows: Any, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The strongest directions and their strengths, by the random projection of scikit-learn.
 
-    A basis is made orthonormal after each second product, on the shorter side: on the other one, which may be ten times
-    as long, that would take most of the time.
+    A basis is made orthonormal on the shorter side, after each second product. On the other one, which may be ten times
+    as long, that would take most of the time: there, the dot products of its columns do.
     """
-    tall = (rows.T if rows.shape[0] < rows.shape[1] else rows).tocsr()
-    wide = tall.T.tocsr()
+    tall, wide = rows, rows.T.tocsr()
+    if rows.shape[0] < rows.shape[1]:
+        tall, wide = wide, tall
     basis = random_state.normal(size=(tall.shape[1], size + _MORE)).astype(np.float32)
     for _ in range(_N_ITER):
-        basis = _orthonormal(wide @ (tall @ basis))
-    basis = _orthonormal(tall @ basis)
-    left, strengths, right = svd((wide @ basis).T, full_matrices=False, check_finite=False)
-    found = right if rows.shape[0] >= rows.shape[1] else (basis @ left).T
-    found = found[:size]
-    largest = found[np.arange(size), np.abs(found).argmax(axis=1)]
-    return found * np.where(largest < 0, -1, 1).astype(np.float32)[:, None], strengths[:size]
+        basis = qr(product(wide, product(tall, basis)), mode="economic", check_finite=False)[0]
+    longer = product(tall, basis)
+    _, turn = _directions(longer)  # longer @ turn is orthonormal
+    shorter = product(wide, longer) @ turn
+    strengths, axes = _directions(shorter)
+    found = ((shorter @ axes) if rows.shape[0] >= rows.shape[1] else longer @ (turn @ (axes * strengths))).T[:size]
+    signs = np.where(found.max(axis=1) < -found.min(axis=1), np.float32(-1), np.float32(1))
+    return found * signs[:, None], strengths[:size]
 
 
-def _orthonormal(columns: np.ndarray) -> np.ndarray:
-    return np.asarray(qr(columns, mode="economic", check_finite=False)[0])
+def _directions(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths of some columns, falling, and what turns the columns to orthonormal ones, or to zero.
+
+    Zero are those that are only rounding errors of the strongest.
+    """
+    products = np.zeros((columns.shape[1],) * 2)
+    for start in range(0, len(columns), _STEP):
+        part = columns[start : start + _STEP].astype(np.float64)
+        products += part.T @ part
+    squares, axes = eigh(products, check_finite=False)
+    squares, axes = squares[::-1], axes[:, ::-1]
+    is_sound = squares > squares[0] * _ROUNDING**2
+    strengths = np.where(is_sound, squares, 0) ** 0.5
+    turn = axes * (is_sound / np.where(is_sound, strengths, 1))
+    return strengths.astype(np.float32), turn.astype(np.float32)

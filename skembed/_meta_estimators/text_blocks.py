@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,20 +13,17 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from .._base.reading_order import has_order
-from .._corpus.corpus import SentenceCorpus
-from .._corpus.pairs import PairCorpus
-from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.words import HAN_LETTER, UNSPACED_LETTER, WORD, bigrams_of, words_and_bigrams_of, words_of
+from .._base.embedding import embed
+from .._text.words import UNSPACED_LETTER, bigrams_of, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import count_rows, tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
-from .projections import fit_projection, weights_of_directions
+from .halves import fit_halves
+from .projections import fit_projection, product
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
 MOST_PROJECTED = 20_000  # texts that directions are found on
-_N_SPLITS = 3  # of the words of each text, into two random halves
 SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense block, and the tf-idf that it projects
 
 
@@ -52,9 +48,11 @@ class BuiltInBlocks(NamedTuple):
             weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
         for name, block in self.blocks.items():
             if name in SOURCES:
-                rows[name] = unit_rows(projected_columns(weighted[SOURCES[name]], block) @ block.components_.T)
-            else:
-                rows[name] = weighted[name] if name in weighted else unit_rows(np.array(block.transform(texts)))
+                rows[name] = unit_rows(product(weighted[SOURCES[name]], block.components_.T))
+            elif name in weighted:
+                rows[name] = weighted[name]
+            else:  # `transform` checks more, which takes longer than one row does
+                rows[name] = unit_rows(embed(block, block._fitted_state(), texts, "X"))
         return rows
 
 
@@ -64,13 +62,13 @@ def fit_blocks(
     n_jobs: int | None,
     random_state: np.random.RandomState,
     *,
-    neighbours: list[tuple[str, str]],
+    neighbours: np.ndarray,
     squares_idf: bool,
 ) -> tuple[BuiltInBlocks, dict[str, Any]]:
     """The wanted blocks, without those for which the text is too short, and the rows of tf-idf of all texts.
 
-    `neighbours` are more pairs for the block "halves". With `squares_idf`, idf counts twice in latent semantic
-    analysis: what all texts have, such as stop words, fades.
+    `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice
+    in latent semantic analysis: what all texts have, such as stop words, fades.
     """
     tfidf: dict[str, Any] = {}
     rows = {}
@@ -94,19 +92,10 @@ def fit_blocks(
         if min(projected.shape) > 1:
             idf = tfidf[source].idf_[: projected.shape[1]] if squares_idf else None
             blocks[name] = _fit_directions(projected, idf, random_state)
-    pattern = _pattern(texts)
-    if "halves" in wanted and (pairs := neighbours + _halves(texts, pattern, random_state)):
-        learner = ParaphraseVectorizer(
-            _N_COMPONENTS,
-            batch_size=128,
-            learning_rate=0.003,
-            token_pattern=pattern,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        with suppress(ValueError):  # if all pairs hang together by common halves, none can be told from another
-            blocks["halves"] = learner.fit(PairCorpus.from_pairs(pairs, token_pattern=pattern, n_jobs=n_jobs))
-            _weigh_directions(learner, texts[:: 1 + (len(texts) - 1) // MOST_PROJECTED])
+    if "halves" in wanted:
+        halves = fit_halves(texts, neighbours, _N_COMPONENTS, MOST_PROJECTED, n_jobs, random_state)
+        if halves is not None:
+            blocks["halves"] = halves
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
 
 
@@ -150,18 +139,8 @@ def projected_columns(rows: Any, projection: TruncatedSVD) -> Any:
     return rows if rows.shape[1] == n_columns else rows[:, :n_columns]
 
 
-def neighbours_of(corpus: SentenceCorpus, texts: list[str]) -> list[tuple[str, str]]:
-    """Sentences that follow each other in a document, from the texts of a corpus; none of one in no order."""
-    if not has_order(corpus):
-        return []
-    is_first = np.zeros(len(texts) + 1, bool)
-    is_first[corpus.doc_ptr] = True
-    pairs = ((texts[row - 1], texts[row]) for row in range(1, len(texts)) if not is_first[row])
-    return [pair for pair in pairs if all(pair) and pair[0] != pair[1]]
-
-
 def _rows_of(vectorizer: Any, texts: list[str]) -> Any:
-    return vectorizer.transform(texts) if isinstance(vectorizer, CharacterTfidf) else tfidf_rows(vectorizer, texts)
+    return vectorizer.rows(texts) if isinstance(vectorizer, CharacterTfidf) else tfidf_rows(vectorizer, texts)
 
 
 def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
@@ -177,59 +156,8 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
     )
 
 
-def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str]) -> None:
-    """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
-    weights = weights_of_directions(unit_rows(np.array(learner.transform(texts))))
-    vectors = learner.word_vectors_ @ weights
-    state = learner._state.with_arrays({"word_vectors_": vectors})
-    learner._publish(replace(state, unknown_length=np.float32(np.median(np.linalg.norm(vectors, axis=1)))))
-
-
 def _analyzer(texts: list[str]) -> str:
     """Characters across spaces where most letters are of scripts without spaces, otherwise within words."""
     sample = " ".join(texts[:10_000])
-    return "char" if 2 * len(UNSPACED_LETTER.findall(sample)) > len(re.findall(r"\w", sample)) else "char_wb"
-
-
-def _pattern(texts: list[str]) -> str | None:
-    """Of the words of the halves. `WORD` cuts Thai and its neighbours at signs, and they are read without a pattern.
-
-    Chinese and Japanese are worse so: a pair of characters is rarer than each of them, and most pairs of a new text
-    have no vector.
-    """
-    letters = "".join(UNSPACED_LETTER.findall(" ".join(texts[:10_000])))
-    n_han = len(HAN_LETTER.findall(letters))
-    return None if len(letters) > 2 * n_han else WORD
-
-
-def _halves(texts: list[str], pattern: str | None, random_state: np.random.RandomState) -> list[tuple[str, str]]:
-    """Pairs: every word of a text falls to one side or the other, by chance."""
-    split = _spaced_words if pattern is None else re.compile(pattern).findall
-    between = "" if pattern is None else " "
-    words = [split(text.lower()) for text in texts]
-    n_words = sum(map(len, words))
-    pairs = []
-    for _ in range(_N_SPLITS):
-        is_first = iter((random_state.random_sample(n_words) < 0.5).tolist())
-        for row in words:
-            sides: tuple[list[str], list[str]] = [], []
-            for word, first in zip(row, is_first):
-                sides[not first].append(word)
-                if pattern is None:  # letters become neighbours only if they were
-                    sides[first].append(" ")
-            left, right = (between.join(side).strip() for side in sides)
-            if left and right:
-                pairs.append((left, right))
-    return pairs
-
-
-def _spaced_words(text: str) -> list[str]:
-    """Words of a text, with a space before each but a letter that stands right behind one without spaces."""
-    words, is_behind = [], False
-    for word in words_of(text):
-        if len(UNSPACED_LETTER.findall(word)) > 1:  # the pair of the letter before and of the next one
-            is_behind = True
-        else:
-            words.append(word if is_behind else f" {word}")
-            is_behind = False
-    return words
+    n_unspaced = len(UNSPACED_LETTER.findall(sample))
+    return "char" if n_unspaced and 2 * n_unspaced > len(re.findall(r"\w", sample)) else "char_wb"

@@ -30,11 +30,12 @@ from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
 from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
+from .halves import neighbours_of
 from .model_weights import with_models
 from .projections import fit_projection
 from .related_text import warn_of_unrelated
 from .student_block import STUDENT, fit_student, rows_of
-from .text_blocks import NAMES, BuiltInBlocks, fit_blocks, neighbours_of
+from .text_blocks import NAMES, BuiltInBlocks, fit_blocks
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
 _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
@@ -303,7 +304,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             wanted,
             self.n_jobs,
             random_state,
-            neighbours=neighbours_of(self.corpus, corpus) if isinstance(self.corpus, SentenceCorpus) else [],
+            neighbours=neighbours_of(self.corpus if isinstance(self.corpus, SentenceCorpus) else None, corpus),
             squares_idf=not tell_apart(targets),
         )
         seed = int(random_state.randint(2**31 - 1)) if transformers else 0

@@ -147,6 +147,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Each row divided by its length, in place; a row of zeros stays."""
     for start in range(0, len(vectors), _STEP):
         chunk = vectors[start : start + _STEP]
-        lengths = np.linalg.norm(chunk.astype(np.float64), axis=1, keepdims=True)
+        squares = np.square(chunk, dtype=np.float64)
+        lengths = np.sqrt(squares.sum(axis=1, keepdims=True))
         np.divide(chunk, lengths, out=chunk, where=lengths > 0, casting="same_kind")
     return vectors

@@ -15,7 +15,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import normalize
 from text_blocks import S, Y, make, rows_by_block, squared_lengths
 
-from skembed._meta_estimators import text_blocks
+from skembed._meta_estimators import halves
 from skembed._meta_estimators.block_weights import ALPHA, find_weights
 
 
@@ -83,7 +83,7 @@ def test_without_labels_idf_counts_twice_in_lsa():
 
 def test_directions_of_halves_count_by_their_strength(monkeypatch):
     found = rows_by_block(make().fit(S, Y), S)["halves"]
-    monkeypatch.setattr(text_blocks, "_weigh_directions", lambda learner, texts: None)
+    monkeypatch.setattr(halves, "_weigh_directions", lambda learner, texts: None)
     plain = rows_by_block(make().fit(S, Y), S)["halves"].toarray()
     _, strengths, directions = np.linalg.svd(plain, full_matrices=False)
     expected = normalize(plain @ directions.T * strengths**0.5)
