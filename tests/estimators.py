@@ -273,6 +273,19 @@ _SETTINGS = {
     for variant, params in {"": {}, **VARIANTS.get(cls.__name__, {})}.items()
 }
 NAMES = list(_SETTINGS)
+METHODS = [cls.__name__ for cls in CLASSES]
+# For what happens before a method learns, and is the same for many: one for each way from text to rows.
+KINDS = [
+    "CBOSVectorizer",
+    "CBOSVectorizer-stem",
+    "Sent2VecVectorizer-hash",
+    "ParaphraseVectorizer",
+    "TargetVectorizer",
+    "MeanEmbeddingVectorizer-given",
+    "SkipThoughtVectorizer",
+    "BOWPCA",
+    "BOWPCA-plain",
+]
 _OPTIONS = {option for cls, _ in _SETTINGS.values() for option in default(cls).get_params()}
 # Those that learn by gradient descent, and the same with defaults only.
 TRAINED = [name for name, (cls, params) in _SETTINGS.items() if hasattr(default(cls), "learning_rate")]

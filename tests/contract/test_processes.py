@@ -12,7 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED, TRAINED_CLASSES, dense, fitted, learned, make
+from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED_CLASSES, dense, fitted, learned, make
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -54,7 +54,7 @@ sys.path[:0] = {[str(HERE), str(HERE.parent), str(ROOT)]}
     return done.stdout
 
 
-@pytest.mark.parametrize(("n_jobs", "hash_seed"), [(1, "0"), (2, "1"), (3, "12345"), (7, "random")])
+@pytest.mark.parametrize(("n_jobs", "hash_seed"), [(1, "0"), (3, "random")])
 def test_fresh_process_gives_the_same_bits(n_jobs, hash_seed):
     code = f"""
 import json
@@ -69,8 +69,8 @@ print(json.dumps({{name: fit_and_digest(name, **options[name]) for name in NAMES
 
 def test_in_workers_of_joblib():
     parallel = joblib.Parallel(n_jobs=2, backend="loky")
-    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in TRAINED)
-    assert found == [digest_of(fitted(name)) for name in TRAINED]
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in TRAINED_CLASSES)
+    assert found == [digest_of(fitted(name)) for name in TRAINED_CLASSES]
     moved = parallel(joblib.delayed(digest_of)(fitted(name)) for name in NAMES)
     assert moved == [digest_of(fitted(name)) for name in NAMES]
 
@@ -83,14 +83,14 @@ def test_n_jobs_minus_one_inside_workers(backend):
 
 
 def test_python_threads_that_fit_at_once():
-    expected = {name: digest_of(fitted(name)) for name in TRAINED}
+    expected = {name: digest_of(fitted(name)) for name in TRAINED_CLASSES}
     found, errors = {}, []
     start = threading.Barrier(4)
 
     def work(thread, n_jobs):
         try:
             start.wait(60)
-            for name in TRAINED if thread % 2 == 0 else TRAINED[::-1]:
+            for name in TRAINED_CLASSES if thread % 2 == 0 else TRAINED_CLASSES[::-1]:
                 found[thread, name] = fit_and_digest(name, n_jobs=n_jobs)
         except BaseException as error:
             errors.append(error)
@@ -102,13 +102,13 @@ def test_python_threads_that_fit_at_once():
         thread.join(120)
     assert not errors
     assert not any(thread.is_alive() for thread in threads)
-    assert found == {(thread, name): expected[name] for thread in range(4) for name in TRAINED}
+    assert found == {(thread, name): expected[name] for thread in range(4) for name in TRAINED_CLASSES}
 
 
 def test_python_threads_that_transform_with_one_estimator():
     expected = {name: digest_of(fitted(name)) for name in NAMES}
     parallel = joblib.Parallel(n_jobs=4, backend="threading")
-    names = NAMES * 3
+    names = NAMES * 2
     assert parallel(joblib.delayed(digest_of)(fitted(name)) for name in names) == [expected[name] for name in names]
 
 

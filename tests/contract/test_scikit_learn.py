@@ -12,6 +12,8 @@ from estimators import (
     CLASSES,
     COMPOSED,
     GROUPS,
+    KINDS,
+    METHODS,
     NAMES,
     OTHER_TEXT,
     SPARSE,
@@ -39,7 +41,9 @@ from sklearn.utils import estimator_checks
 from skembed import SentenceCorpus
 
 every = pytest.mark.parametrize("name", NAMES)
-every_dense = pytest.mark.parametrize("name", [name for name in NAMES if name not in SPARSE])
+every_method = pytest.mark.parametrize("name", METHODS)
+every_kind = pytest.mark.parametrize("name", KINDS)
+every_dense_kind = pytest.mark.parametrize("name", [name for name in KINDS if name not in SPARSE])
 SCIKIT_LEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 TOPICS = np.array([int(group.split()[1]) % 4 for group in GROUPS])
 
@@ -81,7 +85,7 @@ def test_feature_names(name):
     assert list(estimator.get_feature_names_out(["text"])) == list(names)
 
 
-@every_dense
+@every_dense_kind
 def test_pandas_output(name):
     estimator = make(name).set_output(transform="pandas")
     X = pd.Series(TEXT, index=[f"row {i}" for i in range(len(TEXT))])
@@ -96,7 +100,7 @@ def test_pandas_output(name):
     assert list(estimator.transform(np.array(TEXT, dtype=object)).index) == list(range(len(TEXT)))
 
 
-@every_dense
+@every_dense_kind
 def test_polars_output(name):
     estimator = make(name).set_output(transform="polars")
     for X in (pl.Series("text", TEXT), TEXT):
@@ -123,7 +127,7 @@ def test_pandas_output_of_a_sparse_table_is_refused_by_scikit_learn(name):
         make(name).set_output(transform="pandas").fit_transform(TEXT)
 
 
-@every
+@every_kind
 def test_column_transformer(name):
     frame = pd.DataFrame({"length": [len(text) for text in TEXT], "text": TEXT})
     columns = ColumnTransformer([("emb", make(name), "text"), ("rest", "passthrough", ["length"])], sparse_threshold=1)
@@ -134,7 +138,7 @@ def test_column_transformer(name):
     assert list(columns.get_feature_names_out()) == [*(f"emb__{column}" for column in inner), "rest__length"]
 
 
-@every
+@every_kind
 def test_feature_union(name):
     union = FeatureUnion([("a", make(name)), ("b", make("BOWPCA-plain"))]).fit(TEXT)
     rows = dense(union.transform(OTHER_TEXT))
@@ -146,7 +150,7 @@ def test_feature_union(name):
 # -- pipelines and searches ------------------------------------------------------------------------------------------
 
 
-@every
+@every_method
 def test_pipeline_with_a_classifier(name):
     pipeline = make_pipeline(make(name, max_iter=10) if "max_iter" in make(name).get_params() else make(name))
     pipeline.steps.append(("svm", LinearSVC(random_state=0)))
@@ -158,7 +162,7 @@ def test_pipeline_with_a_classifier(name):
     assert (again.predict(TEXT) == predicted).all()
 
 
-@every
+@every_kind
 def test_frozen(name):
     frozen = FrozenEstimator(fitted(name))
     pipeline = Pipeline([("emb", frozen), ("svm", LinearSVC(random_state=0))]).fit(TEXT[:40], TOPICS[:40])
@@ -169,7 +173,7 @@ def test_frozen(name):
     assert bits(pipeline[:-1].transform(OTHER_TEXT)) == bits(fitted(name).transform(OTHER_TEXT))
 
 
-@every
+@every_kind
 def test_cross_validation_learns_from_the_corpus(name):
     options = {key: getattr(make(name), key) for key in ("stemmer", "stop_words")}
     pipeline = make_pipeline(
@@ -184,7 +188,7 @@ def test_cross_validation_learns_from_the_corpus(name):
     np.testing.assert_array_equal(scores, cross_val_score(frozen, TEXT, TOPICS, cv=folds))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "-" not in name])
+@every_kind
 def test_grid_search_in_two_processes(name, tmp_path):
     corpus().save(tmp_path / "corpus")
     on_disk = SentenceCorpus.load(tmp_path / "corpus")

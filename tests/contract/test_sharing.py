@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make
+from estimators import GROUPS, METHODS, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make
 from sklearn.base import clone
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
@@ -173,7 +173,7 @@ print(status)
     assert done.stdout.strip() == "0", done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", METHODS)
 def test_what_lies_beside_an_estimator_is_no_part_of_it(name):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     before, size = set(vars(estimator)), len(pickle.dumps(estimator))

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from estimators import CLASSES, GROUPS, OTHER_TEXT, SPARSE, TEXT, bits, dense, fitted, learned, make
+from estimators import GROUPS, KINDS, METHODS, OTHER_TEXT, SPARSE, TEXT, bits, dense, fitted, learned, make
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
@@ -18,7 +18,7 @@ from skembed import PairCorpus, SentenceCorpus
 from skembed._saving.header import class_of
 from skembed.evaluation import nested_classification
 
-every_class = pytest.mark.parametrize("name", [cls.__name__ for cls in CLASSES])
+every_class = pytest.mark.parametrize("name", METHODS)
 
 
 def table(column, name="text"):
@@ -69,7 +69,7 @@ def as_table(kind, text):
     return np.array(text)[:, None] if kind == "array of strings" else TABLES[kind](text)
 
 
-@every_class
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("kind", ["pandas, a number as name", "pyarrow", "array of strings"])
 def test_a_table_of_one_column_is_text(name, kind):
     expected = bits(dense(fitted(name).transform(TEXT)))
@@ -168,7 +168,7 @@ def test_evaluation_asks_the_model_what_to_do():
 # -- pipelines ---------------------------------------------------------------------------------------------------------
 
 
-@every_class
+@pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("columns", ["text", ["text"]], ids=["a name", "a list"])
 def test_a_column_transformer_may_name_the_column_in_a_list(name, columns):
     frame = pd.DataFrame({"stars": range(len(GAPS)), "text": GAPS})

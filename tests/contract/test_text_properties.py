@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from estimators import NAMES, PAIRED, TEXT, TRAINED, bits, dense, fitted, learned, make
+from estimators import METHODS, NAMES, PAIRED, TEXT, TRAINED, bits, dense, fitted, learned, make
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 every = pytest.mark.parametrize("name", NAMES)
+every_method = pytest.mark.parametrize("name", METHODS)
 # Texts of a few words have no neighbours, nothing to predict, or no word that a model knows: saying so is right.
 LEARNS_LITTLE = pytest.mark.filterwarnings(
     "ignore:.*are alone in their document",
@@ -15,7 +16,7 @@ LEARNS_LITTLE = pytest.mark.filterwarnings(
     "ignore:Only .* of the words",
     "ignore:.* of the sentences of X have no word",
 )
-quick = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 
 WORDS = st.sampled_from(
     [
@@ -95,7 +96,7 @@ def test_fit_learns_or_says_why_not(name, X, data):
 
 @pytest.mark.parametrize("name", TRAINED)
 @LEARNS_LITTLE
-@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(
     X=st.lists(st.lists(WORDS, min_size=1, max_size=8).map(" ".join), min_size=1, max_size=40),
     batch_size=st.one_of(st.just("auto"), st.integers(1, 100)),
@@ -110,7 +111,7 @@ def test_number_of_threads_changes_no_bit_on_any_text(name, X, batch_size, n_job
     assert learned(make(name, n_jobs=n_jobs, **options).fit(X)) == learned(one)
 
 
-@every
+@every_method
 @LEARNS_LITTLE
 def test_one_giant_sentence(name):
     generator = np.random.default_rng(0)
@@ -128,7 +129,7 @@ def test_one_giant_sentence(name):
         assert np.isfinite(alone.fit([giant] * n_sentences).transform([giant])).all()
 
 
-@every
+@every_method
 @LEARNS_LITTLE
 def test_huge_words_and_many_distinct_ones(name):
     X = ["x" * 100_000 + " cat", " ".join(f"word{i}" for i in range(5000)), *TEXT]

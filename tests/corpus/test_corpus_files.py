@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -164,30 +163,33 @@ def test_failure_leaves_nothing_and_keeps_the_old(corpus, tmp_path):
 
 
 FULL = """
-import os, resource, sys
-import numpy as np
+import json, resource, sys
 from skembed import SentenceCorpus
-path, streamed, n_sentences, limit = sys.argv[1], sys.argv[2] == "True", int(sys.argv[3]), int(sys.argv[4])
-text = [f"w{i} w{i + 1}" for i in range(n_sentences)]
-corpus = SentenceCorpus.from_sentences(text)
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-try:
-    SentenceCorpus.from_sentences(text, to=path) if streamed else corpus.save(path)
-except OSError as error:
-    print(error.errno, error)
+for path, streamed, n_sentences, limit in json.loads(sys.argv[1]):
+    text = [f"w{i} w{i + 1}" for i in range(n_sentences)]
+    corpus = SentenceCorpus.from_sentences(text)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        SentenceCorpus.from_sentences(text, to=path) if streamed else corpus.save(path)
+    except OSError as error:
+        print(error.errno, error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of another kind")
-@pytest.mark.parametrize("streamed", [True, False])
-@pytest.mark.parametrize(("n_sentences", "limit"), [(50_000, 100_000), (2000, 500), (2, 300)])
-def test_no_space_left(tmp_path, streamed, n_sentences, limit):
+def test_no_space_left(tmp_path):
     """The limit stands for a full disk; it is met in the first array, while a buffer is written, and in the header."""
-    arguments = [str(tmp_path / "deep" / "c"), str(streamed), str(n_sentences), str(limit)]
-    done = subprocess.run([sys.executable, "-c", FULL, *arguments], capture_output=True, text=True, check=False)
-    path = re.escape(str(tmp_path / "deep" / "c"))
-    assert re.search(rf"^{errno.EFBIG} .*The corpus cannot be saved to {path}: File too large$", done.stdout), done
-    assert os.listdir(tmp_path / "deep") == []
+    sizes = [(50_000, 100_000), (2000, 500), (2, 300)]
+    jobs = [
+        (str(tmp_path / f"{streamed} {limit}" / "c"), streamed, n_sentences, limit)
+        for n_sentences, limit in sizes
+        for streamed in (True, False)
+    ]
+    done = subprocess.run([sys.executable, "-c", FULL, json.dumps(jobs)], capture_output=True, text=True, check=False)
+    expected = [f"[Errno {errno.EFBIG}] The corpus cannot be saved to {path}: File too large" for path, *_ in jobs]
+    assert done.stdout.splitlines() == [f"{errno.EFBIG} {error}" for error in expected], done.stderr
+    assert not any(os.listdir(Path(path).parent) for path, *_ in jobs)
 
 
 @pytest.mark.parametrize("streamed", [True, False])

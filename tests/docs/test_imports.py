@@ -5,6 +5,7 @@ each other, nor do objectives; imports make no circle; files are short; public f
 """
 
 import ast
+import functools
 import graphlib
 import json
 import re
@@ -42,6 +43,17 @@ RANK = {unit: rank for rank, units in enumerate(RANKS) for unit in units}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+@functools.cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def wrong_files(errors_of):
+    """What a rule finds wrong, for the files where it finds something."""
+    found = {path.relative_to(PACKAGE).as_posix(): errors_of(path) for path in FILES}
+    return {name: errors for name, errors in found.items() if errors}
+
+
 def unit_of(path):
     """Return the first name below the package: a module, or a subpackage for every file in it."""
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
@@ -69,16 +81,16 @@ def offered_modules(unit):
     """Return the modules that other packages may import: all files of siblings, otherwise `__all__`."""
     if unit in SIBLINGS:
         return {path.stem for path in (PACKAGE / unit).glob("[!_]*.py")}
-    tree = ast.parse((PACKAGE / unit / "__init__.py").read_text(encoding="utf-8"))
+    tree = tree_of(PACKAGE / unit / "__init__.py")
     values = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
     return ast.literal_eval(values[0])
 
 
-def import_errors(path, source):
+def import_errors(path, tree):
     unit, errors = unit_of(path), []
     if unit == "__init__":
         return errors
-    for line, (other, *rest) in imported_modules(path, ast.parse(source)):
+    for line, (other, *rest) in imported_modules(path, tree):
         if other == "__version__":
             continue
         if other not in RANK:
@@ -102,10 +114,8 @@ def test_every_file_has_a_rank():
     assert not unplaced, f"give these a line in RANKS (and in the design): {sorted(unplaced)}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_file_imports_only_from_lines_above(path):
-    assert unit_of(path) in {*RANK, "__init__"}, "has no rank: see test_every_file_has_a_rank"
-    assert not import_errors(path, path.read_text(encoding="utf-8"))
+def test_files_import_only_from_lines_above():
+    assert wrong_files(lambda path: import_errors(path, tree_of(path))) == {}
 
 
 @pytest.mark.parametrize(
@@ -139,7 +149,7 @@ def test_file_imports_only_from_lines_above(path):
     ],
 )
 def test_the_rule_is_read_right(name, source, n_errors):
-    assert len(import_errors(PACKAGE / name, source)) == n_errors
+    assert len(import_errors(PACKAGE / name, ast.parse(source))) == n_errors
 
 
 @pytest.mark.parametrize("package", [unit for unit in RANK if unit.startswith("_")])
@@ -147,49 +157,48 @@ def test_files_of_a_package_import_each_other_in_no_circle(package):
     """Ranks order the packages; inside one, any order will do that exists."""
     above = {}
     for path in (PACKAGE / package).glob("*.py"):
-        modules = imported_modules(path, ast.parse(path.read_text(encoding="utf-8")))
+        modules = imported_modules(path, tree_of(path))
         above[path.stem] = {rest[0] for _, (other, *rest) in modules if other == package and rest}
     assert list(graphlib.TopologicalSorter(above).static_order())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_file_is_short(path):
-    n_lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert n_lines < MAX_LINES, f"{n_lines} lines: split the file by topic"
-
-
-def test_files_outside_the_package_are_short():
+def test_files_are_short():
     """But for the slow twins of most kernels: one file to read, and one step of adding a method."""
-    paths = [path for folder in ("tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")]
+    paths = [
+        path for folder in ("skembed", "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+    ]
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in paths}
     long = {name: n_lines for name, n_lines in lengths.items() if n_lines >= MAX_LINES}
     assert list(long) == ["tests/reference.py"], f"split these by topic: {long}"
 
 
-def public_functions(tree):
+def public_functions(nodes):
     """Yield the functions that a user may call: without a leading underscore, not nested, not compiled."""
-    for node in tree.body:
+    for node in nodes:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield from public_functions(node)
+            yield from public_functions(node.body)
         elif isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name == "__init__"):
             decorators = " ".join(ast.unparse(decorator) for decorator in node.decorator_list)
             if not re.search(r"\b(njit|jit|intrinsic|overload|register_jitable)\b", decorators):
                 yield node
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_public_functions_are_typed(path):
-    untyped = []
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def untyped_functions(path):
+    nodes = tree_of(path).body
     if any(part.startswith("_") for part in path.relative_to(PACKAGE).parts):  # only its classes are public
-        tree.body = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for function in public_functions(tree):
+        nodes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    untyped = []
+    for function in public_functions(nodes):
         arguments = function.args
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         bare = [arg.arg for arg in named if arg.annotation is None and arg.arg not in ("self", "cls")]
         if bare or (function.returns is None and function.name != "__init__"):
             untyped.append(f"line {function.lineno}: {function.name}({', '.join(bare)})")
-    assert not untyped, "give these types:\n" + "\n".join(untyped)
+    return untyped
+
+
+def test_public_functions_are_typed():
+    assert wrong_files(untyped_functions) == {}
 
 
 def compiled_functions(tree, how):
@@ -215,7 +224,7 @@ def calls_from_python(tree, inner):
 
 def test_python_calls_no_inner_function():
     """They are compiled without what Python needs to call them, so Python would crash."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    trees = {path: tree_of(path) for path in FILES}
     inner = {}
     for path, tree in trees.items():
         inner.setdefault(path.stem, set()).update(compiled_functions(tree, "njit"))

@@ -188,7 +188,7 @@ def test_sentences_from_any_iterable():
 
 
 def test_a_learned_embedding_tells_groups_apart():
-    text = load_docstrings()
+    text = load_docstrings(packages=["numpy"])
     X, y = load_paraphrase_groups(return_X_y=True)
     model = CBOSVectorizer(20, max_iter=2, random_state=0).fit(text.data[:3000], groups=text.groups[:3000])
     ours = semantic_classification(model, X, y)

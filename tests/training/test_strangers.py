@@ -11,8 +11,7 @@ from skembed._base.reading_order import order_score
 from skembed.datasets import load_docstrings
 
 ORDERED = [cls for cls in CLASSES if cls._needs_order]
-DOCS = load_docstrings()
-TEXT = list(DOCS.data[:600])
+TEXT = load_docstrings(packages=["joblib"]).data[:600]
 SHUFFLED = [TEXT[i] for i in np.random.default_rng(0).permutation(600)]
 FAST = {"max_iter": 1, "random_state": 0}
 STRANGERS = "all 600 sentences are one document in reading order, but consecutive ones have no more words"
