@@ -122,14 +122,7 @@ class PairTrainer(SteppingLoop):
     """Runs an encoder and a loss over pairs. A single thread learns."""
 
     def __init__(
-        self,
-        encoder: PairEncoder,
-        loss: Loss,
-        batch_size: int | str,
-        seed: int,
-        *,
-        first_pass: int = 0,
-        passes: int = 1,
+        self, encoder: PairEncoder, loss: Any, batch_size: int | str, seed: int, *, first_pass: int = 0, passes: int = 1
     ) -> None:
         super().__init__(None, "adam", batch_size, seed, 1)
         self.encoder, self.loss, self.first_pass, self.passes = encoder, loss, first_pass, passes
