@@ -26,6 +26,12 @@ def known_words(text, sentences):
     return words[known], owner[known]
 
 
+def keep_offered(cls):
+    """Leave out the constraints of parameters that a class does not offer."""
+    for name in set(cls._parameter_constraints) - set(cls._get_param_names()):
+        cls._parameter_constraints.pop(name)
+
+
 class MapObjective(DenseObjective):
     """The mean of a sentence's rows, times a matrix, tells the mean of the next sentence from the others of its chunk.
 
@@ -74,7 +80,7 @@ class MapObjective(DenseObjective):
 class MapVectorizer(TrainedVectorizer):
     """A sentence is the mean of its words' rows times a matrix. `y` are optional labels."""
 
-    _parameter_constraints = {"solver": SOLVERS, "frozen": ["boolean"]}
+    _parameter_constraints = {**TrainedVectorizer._parameter_constraints, "solver": SOLVERS, "frozen": ["boolean"]}
     word_vectors_, matrix_ = Fitted(), Fitted()
     _needs_order = True
 
@@ -135,6 +141,9 @@ class MapVectorizer(TrainedVectorizer):
         columns, ptr = np.tile(np.arange(d), n), np.arange(n + 1) * d
         sum_rows(columns, means.ravel(), ptr, matrix, matrix[:0], False, result)
         return result
+
+
+keep_offered(MapVectorizer)
 
 
 N_STEPS, STEP, RIDGE = 12, np.float32(0.3), np.float32(0.1)
@@ -200,6 +209,7 @@ class ParagraphVectorizer(TrainedVectorizer):
     """A sentence is the vector that predicts its words best, found by a fixed number of gradient steps."""
 
     _parameter_constraints = {
+        **TrainedVectorizer._parameter_constraints,
         "solver": SOLVERS,
         "max_sentence_length": [Interval(Integral, 2, None, closed="left"), None],
     }
@@ -253,3 +263,6 @@ class ParagraphVectorizer(TrainedVectorizer):
         for row, (listed, signs) in zip(result, found):
             row[:] = find_vector(state.arrays["output_vectors_"][listed], signs)
         return result
+
+
+keep_offered(ParagraphVectorizer)

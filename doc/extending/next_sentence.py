@@ -38,7 +38,7 @@ from skembed._training.sentence_blocks import (
     target_compared_with,
 )
 from skembed._training.state import FittedState
-from skembed._training.trainer import Matrix
+from skembed._training.trainer import KernelObjective, Matrix
 from skembed._training.updates import Rows, Update
 
 
@@ -127,7 +127,7 @@ def train_next_sentence(text, rows, bag, scratch, plan, update, team):
             return  # another thread has failed
 
 
-class NextSentenceObjective:
+class NextSentenceObjective(KernelObjective):
     """What the method brings to the training loop."""
 
     blocks = SentenceBlocks(border=1, longest_run=4)  # a sentence needs the one after it
@@ -152,6 +152,10 @@ class NextSentenceObjective:
         self, text: EncodedText, rows: list[Rows], scratch: Pairs, plan: Plan, update: Update, team: Team
     ) -> None:
         train_next_sentence(text, rows[0], self.bag, scratch, plan, update, team)
+
+
+# Options of the base classes that the method offers.
+_OPTIONS = ("n_components", "learning_rate", "max_iter", "batch_size", "min_count", "corpus", "n_jobs", "random_state")
 
 
 class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
@@ -196,7 +200,10 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints = {"negative": [Interval(Integral, 1, None, closed="left")]}
+    _parameter_constraints = {
+        **{name: TrainedVectorizer._parameter_constraints[name] for name in _OPTIONS},
+        "negative": [Interval(Integral, 1, None, closed="left")],
+    }
     _needs_order = True  # warns if sentences stand alone
 
     def __init__(

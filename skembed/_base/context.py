@@ -25,7 +25,7 @@ from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .character_tokens import Balance, has_characters, has_words_and_ngrams
 from .fitted import Fitted
-from .pooled import PooledVectorizer, ngram_vectors_of
+from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
 from .sharded import ShardedVectorizer
 
 # More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
@@ -41,6 +41,9 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **ShardedVectorizer._parameter_constraints,
+        **PooledVectorizer._parameter_constraints,
+        **NGRAMS,
         "context": [StrOptions({"auto", "order", "labels"})],
         "interpolation": [Interval(Real, 0.0, 1.0, closed="both")],
         "freeze_init": ["boolean"],

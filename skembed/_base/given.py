@@ -26,6 +26,7 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
         "word_vectors": "no_validation",  # checked when they are read
         "n_components": [integers(1)],
         "n_jobs": [Integral, None],

@@ -12,16 +12,16 @@ from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, jo
 from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
-from .._training.pairs import Evidence, Loss, PairEncoder, PairTrainer, hold_out_of_sets
+from .._training.checkpoint import Checkpoint
+from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.state import FittedState
-from .._training.trainer import BlockLoop
 from .._validation.constraints import PredicateConstraint
 from .._validation.containers import length_of
 from .._validation.paths import PathLike
 from .._validation.targets import check_length, split_labels
 from .reading import encoded_with, tokenizer_options
-from .scikit_learn import fit_context
+from .scikit_learn import fit_context, hide_class_name
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = (
@@ -111,7 +111,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             With `warm_start`, if few words of `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
@@ -140,7 +140,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             If the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return super().partial_fit(X, y, groups=groups, new_words=new_words)
+        return self._partial_fit(X, y, groups, new_words)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from sentences with `y`, then embed them.
@@ -194,6 +194,9 @@ class PairedVectorizer(TrainedVectorizer):
     def _make_loss(self) -> Loss:
         """What compares the vectors of a block."""
         raise TypeError(f"{type(self).__name__} does not say which loss it has.")
+
+    def _make_objective(self, state: FittedState) -> PairObjective:
+        return PairObjective(self._make_encoder(state), self._make_loss())
 
     def _training_data(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
@@ -286,18 +289,8 @@ class PairedVectorizer(TrainedVectorizer):
         if self.loss == "softmax":  # a hinge loss of zero is a success
             super()._warn_of_nothing(losses, validation)
 
-    def _make_loop(self, state: FittedState, text: Any, engine: Any, *, partial: bool, passes_of_a_set: int) -> Any:
-        return self._make_trainer(state, passes_of_a_set)
 
-    def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
-        return PairTrainer(
-            self._make_encoder(state),
-            self._make_loss(),
-            self.batch_size,
-            state.seed,
-            first_pass=state.n_iter_ or 0,
-            passes=passes_of_a_set,
-        )
+hide_class_name(PairedVectorizer.fit_transform)
 
 
 def _check_groups(group: np.ndarray, name: str) -> None:

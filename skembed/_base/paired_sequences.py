@@ -29,7 +29,10 @@ class PairedSequences(PairedWords):
     A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
     """
 
-    _parameter_constraints: dict[str, Any] = {"unknown": [StrOptions({"zero", "hash"})]}
+    _parameter_constraints: dict[str, Any] = {
+        **PairedWords._parameter_constraints,
+        "unknown": [StrOptions({"zero", "hash"})],
+    }
     word_vectors_ = Fitted[NDArray[np.float32]]()
     word_weights_ = Fitted[NDArray[np.float32]]()
     _needed: tuple[str, ...] = ("word_weights_", "unknown_length")

@@ -45,6 +45,7 @@ class PairedWords(PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
     _parameter_constraints: dict[str, Any] = {
+        **PairedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "learn": [StrOptions(set(MOVES))],
         "loss": [StrOptions({"softmax", "hinge"})],

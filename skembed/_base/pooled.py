@@ -29,6 +29,9 @@ from .queries import explain, most_similar
 from .text import TextEstimator
 from .word_weights import word_weights
 
+# Constraints of the options of methods that learn vectors of word n-grams.
+NGRAMS: dict[str, Any] = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
+
 
 def _word_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
     own = state.arrays.get("word_vectors_")
@@ -48,12 +51,10 @@ class PooledVectorizer(TextEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **TextEstimator._parameter_constraints,
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],
         "unknown": [StrOptions({"zero", "hash"})],
-        "norm": [StrOptions({"l2"}), None],
-        "ngram_range": [tuple, list],
-        "n_buckets": [integers(1)],
     }
 
     # Defaults of the options that a method does not offer.

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 
 from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._training.checkpoint import Checkpoint
@@ -30,7 +31,11 @@ _COUNTS = "word_counts_"  # which travel with the arrays
 class ShardedVectorizer(TrainedVectorizer):
     """Base of the estimators with the parameter `n_shards`."""
 
-    _parameter_constraints: dict[str, Any] = {"n_shards": [integers(1, 65_536), None]}
+    _parameter_constraints: dict[str, Any] = {
+        **TrainedVectorizer._parameter_constraints,
+        "solver": [StrOptions({"adagrad", "sgd"})],
+        "n_shards": [integers(1, 65_536), None],
+    }
     n_shards: int | None = None
     _pace = MergeSchedule()
 

@@ -77,9 +77,12 @@ class SpelledWords(GivenVectors):
     ngram_vectors_ = Fitted[NDArray[np.float32]]()
     norm = "l2"  # of rows; only their directions are learned
     _parameter_constraints: dict[str, Any] = {
+        **GivenVectors._parameter_constraints,
         "alpha": [Interval(Real, _SMALLEST, _LARGEST, closed="both"), StrOptions({"auto"})],
         "unknown": [StrOptions({"ngrams", "zero"})],
     }
+    _parameter_constraints.pop("pooling")
+    _parameter_constraints.pop("weighting")
     alpha: float | str
 
     def _regress(

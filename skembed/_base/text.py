@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +28,7 @@ from .fitted import Fitted
 from .layout import records_of
 from .parameters import CORPUS, WORDS, validate_parameters
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import hide_class_names
+from .scikit_learn import OtherVersionWarning, hide_class_name
 from .showing import short
 
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
@@ -57,9 +56,6 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "corpus": [CORPUS, None],
     }
 
-    _own_constraints: dict[str, Any]  # without those of the bases
-    _read_at_transform: list[str]  # parameters
-
     # Defaults of the options that a method does not offer.
     analyzer: Any = "word"
     token_pattern: str | None = None
@@ -83,19 +79,6 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _joins_words_beside_characters = False  # to word n-grams
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
     _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Add the constraints of the bases; an estimator has only those of the parameters that it offers."""
-        super().__init_subclass__(**options)
-        cls._own_constraints = vars(cls).get("_parameter_constraints", {})
-        constraints: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            constraints |= vars(base).get("_own_constraints", vars(base).get("_parameter_constraints", {}))
-        offered = cls._get_param_names() if "__init__" in vars(cls) else list(constraints)
-        cls._parameter_constraints = {name: constraints[name] for name in offered if name in constraints}
-        cls._read_at_transform = [name for name in cls._parameter_constraints if name in _READ_AT_TRANSFORM]
-        if "__init__" in vars(cls):
-            hide_class_names(cls)
 
     @classmethod
     @cache
@@ -179,7 +162,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         version = values.pop(_VERSION, "pre-0.1")
         if version != __version__:
             warnings.warn(
-                _OtherVersionWarning(
+                OtherVersionWarning(
                     estimator_name=type(self).__name__,
                     current_sklearn_version=__version__,
                     original_sklearn_version=version,
@@ -359,7 +342,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
-        values = {name: getattr(self, name) for name in self._read_at_transform}
+        names = (name for name in self._get_param_names() if name in _READ_AT_TRANSFORM)
+        values = {name: getattr(self, name) for name in names}
         check_values(self._parameter_constraints, values, type(self).__name__)
 
     def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
@@ -409,10 +393,4 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return state
 
 
-class _OtherVersionWarning(InconsistentVersionWarning):
-    def __str__(self) -> str:
-        saved_by = f"skembed {self.original_sklearn_version}"
-        return (
-            f"This {self.estimator_name} was saved by {saved_by}, and this is {self.current_sklearn_version}: its "
-            f"results may differ. Fit it again, or load it with {saved_by}."
-        )
+hide_class_name(TextEstimator.fit_transform, TextEstimator.transform)

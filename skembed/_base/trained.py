@@ -14,7 +14,6 @@ from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Tokenizer
 from .._training.checkpoint import Checkpoint
-from .._training.dense import DenseObjective, DenseTrainer
 from .._training.encoded_text import EncodedText
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
@@ -23,7 +22,7 @@ from .._training.passes import AutoPasses, passes_of
 from .._training.spare_arrays import SpareArrays
 from .._training.state import FittedState
 from .._training.stopping import hold_out
-from .._training.trainer import BlockLoop, Objective, Trainer
+from .._training.trainer import BlockLoop, LoopOptions, Objective
 from .._validation.limits import INT64_MAX, integers, is_set
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
@@ -56,9 +55,9 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **TextEstimator._parameter_constraints,
         "n_components": LENGTH,
         "init": "no_validation",  # checked when it is read
-        "solver": [StrOptions({"adagrad", "sgd"})],
         "learning_rate": [Interval(Real, 1e-12, 1e12, closed="both")],
         "max_iter": [integers(1, INT64_MAX), StrOptions({"auto"})],
         "batch_size": [integers(1), StrOptions({"auto"})],
@@ -183,6 +182,9 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         UserWarning
             As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
         """
+        return self._partial_fit(X, y, groups, new_words)
+
+    def _partial_fit(self, X: Any, y: Any, groups: Any, new_words: str) -> Self:
         check_new_words(new_words)
         keep = self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
@@ -279,7 +281,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """The arrays of which the fitted estimator also has a changed copy."""
         return []
 
-    def _make_objective(self, state: FittedState) -> Objective | DenseObjective:
+    def _make_objective(self, state: FittedState) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
     def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
@@ -383,17 +385,12 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
     ) -> Any:
         """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
-        return self._make_trainer(state)
+        return self._make_trainer(state, passes_of_a_set)
 
-    def _make_trainer(self, state: FittedState) -> BlockLoop:
-        objective = self._make_objective(state)
-        options = self.solver, self.batch_size, state.seed, count_threads(self.n_jobs)
-        examples = self._examples(state)
-        if isinstance(objective, DenseObjective):
-            return DenseTrainer(
-                objective, *options, examples=examples, records=self._learned_arrays(state), state=state
-            )
-        return Trainer(objective, *options, examples=examples)
+    def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
+        n_threads, examples, records = count_threads(self.n_jobs), self._examples(state), self._learned_arrays(state)
+        options = LoopOptions(self.solver, self.batch_size, n_threads, examples, records, state, passes_of_a_set)
+        return self._make_objective(state).make_loop(options)
 
     def _examples(self, state: FittedState) -> Examples:
         """What belongs together in a pass."""

@@ -185,6 +185,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **ProcessedVectors._parameter_constraints,
+        "norm": [StrOptions({"l2"}), None],
         "n_components": LENGTH,
         "binary": ["boolean"],
         "hash_numbers": ["boolean"],
@@ -283,9 +285,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
             without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
         """
-        saved = Checkpoint(checkpoint, checkpoint_every)
-        corpus = self._corpus_to_learn_from(X, groups, y)
-        return self._publish(self._with_processed_vectors(corpus, self._with_word_vectors(corpus, saved)))
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
@@ -314,13 +314,17 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         if not self.__sklearn_is_fitted__():
-            return self.fit(X, y, groups=groups)
+            return self._fit(X, y, groups, Checkpoint(None))
         state = self._state
         corpus = self._corpus_to_learn_from(X, groups, y)
         if self.n_removed_components and "_moments" not in state.arrays:
             raise ValueError(FOR_INFERENCE)
         check_kept(self, state, corpus)
         return self._publish(self._with_processed_vectors(corpus, state))
+
+    def _fit(self, X: Any, y: Any, groups: Any, checkpoint: Checkpoint) -> Self:
+        corpus = self._corpus_to_learn_from(X, groups, y)
+        return self._publish(self._with_processed_vectors(corpus, self._with_word_vectors(corpus, checkpoint)))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -110,9 +110,12 @@ class MetaEmbeddingVectorizer(GivenVectors):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **GivenVectors._parameter_constraints,
         "word_vectors": [PredicateConstraint(is_list, "a list of sources of word vectors")],
         "whiten": ["boolean"],
     }
+    _parameter_constraints.pop("min_count")
+    _parameter_constraints.pop("max_features")
 
     def __init__(
         self,

@@ -118,7 +118,8 @@ class AdaptedVectorizer(SpelledWords):
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
-    _parameter_constraints: dict[str, Any] = {"window": [integers(1)]}
+    _parameter_constraints: dict[str, Any] = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
+    _parameter_constraints.pop("n_components")
 
     def __init__(
         self,

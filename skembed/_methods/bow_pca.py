@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.batches import encode_batch, encoded_batches, encoded_corpus
 from .._base.coverage import CoverageCounter, check_kept
 from .._base.fitted import Fitted
-from .._base.scikit_learn import fit_context, sparse_rows
+from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
@@ -28,12 +28,10 @@ from .._text.sources import advising
 from .._training.learned_arrays import FOR_INFERENCE, ArrayRecord
 from .._training.state import FittedState
 from .._validation.limits import integers
-from .._validation.messages import brief
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
 # the iterative one adds arbitrary vectors, which the seed does not fix.
 _EXACT_SIZE = 1_000_000
-_ONE_SIZE_IS_WORDS = "mean_", "var_", "idf_", "components_"  # of the steps of scikit-learn; the last of their sizes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,18 +47,10 @@ class BagState(FittedState):
     def check_values(self) -> None:
         """Check the types and the sizes of the steps of scikit-learn."""
         n_words = len(self.vocabulary_)
-        steps: Any = ("_tfidf", self.tfidf, (TfidfTransformer,)), ("_pca", self.pca, (PCA, IncrementalPCA))
-        for name, step, kinds in steps:
-            if step is None:
-                continue
-            if not isinstance(step, kinds):
-                raise ValueError(f"{name} is {brief(step)}, which has the wrong type.")
-            if vars(step).get("n_features_in_", n_words) != n_words:
-                raise ValueError(f"{name} is for another number of words than {n_words}.")
-            for attribute in _ONE_SIZE_IS_WORDS:
-                array = vars(step).get(attribute)
-                if attribute in vars(step) and np.shape(array)[-1:] != (n_words,):
-                    raise ValueError(f"{name}.{attribute} is {brief(array)} for {n_words} words.")
+        if self.tfidf is not None:
+            check_step("_tfidf", self.tfidf, (TfidfTransformer,), n_words)
+        if self.pca is not None:
+            check_step("_pca", self.pca, (PCA, IncrementalPCA), n_words)
         if self.pca is None and not self.arrays and self.n_features_out_ != n_words:
             raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
@@ -165,6 +155,7 @@ class BOWPCA(TextEstimator):
     explained_variance_ratio_ = Fitted[NDArray[np.float64]]()
 
     _parameter_constraints: dict[str, Any] = {
+        **TextEstimator._parameter_constraints,
         "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
         "random_state": ["random_state"],
@@ -303,13 +294,9 @@ class BOWPCA(TextEstimator):
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_words, width = len(state.vocabulary_), state.n_features_out_
-        if state.pca is None:
-            return []
-        return [
-            ArrayRecord("components_", (width, n_words), axis_of_words=1),
-            ArrayRecord("mean_", (n_words,)),
-            ArrayRecord("explained_variance_ratio_", (width,), None),
-        ]
+        components = ArrayRecord("components_", (width, n_words), axis_of_words=1)
+        others = [ArrayRecord("mean_", (n_words,)), ArrayRecord("explained_variance_ratio_", (width,), None)]
+        return [] if state.pca is None else [components, *others]
 
     if TYPE_CHECKING:
 
@@ -388,9 +375,7 @@ def _counts(state: BagState, sentences: EncodedSentences) -> csr_array:
 
 def _weighted_counts(state: BagState, sentences: EncodedSentences) -> csr_array:
     counts = _counts(state, sentences)
-    if state.tfidf is None or counts.shape[0] == 0:
-        return counts
-    return csr_array(state.tfidf.transform(counts))
+    return counts if state.tfidf is None or not counts.shape[0] else csr_array(state.tfidf.transform(counts))
 
 
 def _rows_are_equal(table: csr_array) -> bool:

@@ -208,6 +208,7 @@ class CBOSVectorizer(ContextVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **ContextVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],

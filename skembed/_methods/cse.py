@@ -215,6 +215,7 @@ class CSEVectorizer(PairedSequences):
     _network = ("filters_", "intercept_")
 
     _parameter_constraints: dict[str, Any] = {
+        **PairedSequences._parameter_constraints,
         "filter_widths": [tuple, list],
         "n_filters": [integers(1)],
         "activation": [StrOptions({"tanh", "identity"})],

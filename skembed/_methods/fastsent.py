@@ -201,6 +201,8 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "window": [integers(1)],
         "autoencode": ["boolean"],

@@ -196,6 +196,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **ShardedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"dbow", "dm"})],
         "combine": [StrOptions({"concatenate", "mean", "sum"})],
         "window": [integers(1)],
@@ -203,6 +204,7 @@ class ParagraphVectorizer(ShardedVectorizer):
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
         "store_training_vectors": ["boolean"],
     }
+    _parameter_constraints.pop("init")
     _paper_settings = PAPER_SETTINGS
     word_weights_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(6_000_000, least=10, most=50)

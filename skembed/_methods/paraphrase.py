@@ -177,7 +177,12 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     (36, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {"binary": ["boolean"]}
+    _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **PairedWords._parameter_constraints,
+        "binary": ["boolean"],
+    }
+    _parameter_constraints.pop("weighting")
     _paper_settings = {
         "PP": {
             "n_components": 300,

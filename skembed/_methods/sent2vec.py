@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.fitted import Fitted
-from .._base.pooled import PooledVectorizer, ngram_vectors_of
+from .._base.pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
 from .._base.sharded import ShardedVectorizer
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
@@ -217,6 +217,9 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **ShardedVectorizer._parameter_constraints,
+        **NGRAMS,
         "freeze_init": ["boolean"],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "dropout_k": [integers(0)],

@@ -189,6 +189,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **ContextVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
         "negative": [integers(1)],

@@ -130,7 +130,10 @@ class StudentVectorizer(SpelledWords):
     score_ = Fitted[float]()
 
     _learns_from = "targets"
-    _parameter_constraints: dict[str, Any] = {"n_components": [integers(1), StrOptions({"auto"})]}
+    _parameter_constraints: dict[str, Any] = {
+        **SpelledWords._parameter_constraints,
+        "n_components": [integers(1), StrOptions({"auto"})],
+    }
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
+from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import FittedState
@@ -182,6 +183,8 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **TrainedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "loss": [StrOptions(set(LOSSES)), tuple, list],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both")],
@@ -275,8 +278,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.target_tags.single_output = False
-        tags.target_tags.multi_output = True
+        tags.target_tags.single_output, tags.target_tags.multi_output = False, True
         return tags
 
     @fit_context
@@ -319,7 +321,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
             If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
             `X` are in the vocabulary.
         """
-        return super().fit(X, y, groups=groups, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
@@ -344,7 +346,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         UserWarning
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return super().partial_fit(X, y, groups=groups, new_words=new_words)
+        return self._partial_fit(X, y, groups, new_words)
 
     def predict(self, X: Any) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.
@@ -379,8 +381,8 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         return replace(state, n_targets=annotations[0].shape[1])
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
-        state, now = super()._keep_vocabulary(corpus, annotations), annotations[0].shape[1]
-        if now != state.n_targets:
+        state = super()._keep_vocabulary(corpus, annotations)
+        if (now := annotations[0].shape[1]) != state.n_targets:
             raise ValueError(
                 f"y has vectors of length {now}, but {type(self).__name__} was fitted to vectors of length "
                 f"{state.n_targets}. Fit a new estimator, or set warm_start=False and call fit."
@@ -388,11 +390,10 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         return state
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
-        width, options = state.n_features_out_, ("n_components", "solver")
-        words = len(state.word_counts_), width
+        width, words, options = state.n_features_out_, len(state.word_counts_), ("n_components", "solver")
         start = self._start_of_words(state, start_uniform(np.sqrt(3 / width)))  # lengths of about one
         coef = LearnedArray("coef_", (state.n_targets, width), start_uniform(width**-0.5), "dense", options)
-        return [LearnedArray("word_vectors_", words, start, options=options, is_source=True), coef]
+        return [LearnedArray("word_vectors_", (words, width), start, options=options, is_source=True), coef]
 
     def _make_objective(self, state: FittedState) -> TargetObjective:
         return TargetObjective(state.arrays, Options(self._losses, self.temperature, self.margin))

@@ -176,6 +176,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],

@@ -37,6 +37,7 @@ from .._training.sentence_blocks import (
     target_compared_with,
 )
 from .._training.state import FittedState
+from .._training.trainer import KernelObjective
 from .._training.updates import Rows, Update
 
 
@@ -143,7 +144,7 @@ def train_cbos(text, rows, bag, scratch, plan, update, team):
             return
 
 
-class CBOSObjective:
+class CBOSObjective(KernelObjective):
     """What `CBOSVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:

@@ -38,7 +38,7 @@ from .._training.negatives import Negatives, draw_negative, half_of_words, make_
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.state import FittedState
-from .._training.trainer import Matrix
+from .._training.trainer import KernelObjective, Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
@@ -266,7 +266,7 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
             return
 
 
-class CPhraseObjective:
+class CPhraseObjective(KernelObjective):
     """What `CPhraseVectorizer` brings to the training loop; `brackets` are the rows of both, or None."""
 
     blocks = WordBlocks()

@@ -37,7 +37,7 @@ from .._training.negatives import Negatives, draw_negative, half_of_words, make_
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Bag, Losses, end_block, list_entries, make_losses
 from .._training.state import FittedState
-from .._training.trainer import Matrix
+from .._training.trainer import KernelObjective, Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
@@ -186,7 +186,7 @@ def train_fastsent(text, rows, options, scratch, plan, update, team):
             return
 
 
-class FastSentObjective:
+class FastSentObjective(KernelObjective):
     """What `FastSentVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:

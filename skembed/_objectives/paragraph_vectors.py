@@ -55,7 +55,7 @@ from .._training.negatives import Negatives, draw_negative, half_of_words, make_
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.state import FittedState
-from .._training.trainer import Matrix
+from .._training.trainer import KernelObjective, Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner, take_step
 
 # Noise words that PV-DBOW draws for each negative. Their weight is smaller by this factor. All words of a sentence have
@@ -300,7 +300,7 @@ def train_paragraphs(text, rows, options, scratch, plan, update, team):
             return
 
 
-class ParagraphObjective:
+class ParagraphObjective(KernelObjective):
     """What `ParagraphVectorizer` brings to the training loop.
 
     `losses_of(text, sentences)` finds the vectors of sentences that are not learned from, and returns for each the sum

@@ -48,7 +48,7 @@ from .._training.ngram_features import features_with, list_features, source_matr
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.state import FittedState
-from .._training.trainer import Matrix
+from .._training.trainer import KernelObjective, Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
@@ -320,7 +320,7 @@ def train_sent2vec(text, rows, options, scratch, plan, update, team):
             return
 
 
-class Sent2VecObjective:
+class Sent2VecObjective(KernelObjective):
     """What `Sent2VecVectorizer` brings to the training loop."""
 
     blocks = WordBlocks()

@@ -36,6 +36,7 @@ from .._training.sentence_blocks import (
     target_compared_with,
 )
 from .._training.state import FittedState
+from .._training.trainer import KernelObjective
 from .._training.updates import Rows, Update
 
 
@@ -164,7 +165,7 @@ def train_siamese_cbow(text, rows, options, scratch, plan, update, team):
             return
 
 
-class SiameseCBOWObjective:
+class SiameseCBOWObjective(KernelObjective):
     """What `SiameseCBOWVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:

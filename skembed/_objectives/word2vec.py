@@ -37,7 +37,7 @@ from .._training.negatives import Negatives, draw_negative, half_of_words, make_
 from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.state import FittedState
-from .._training.trainer import Matrix
+from .._training.trainer import KernelObjective, Matrix
 from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
@@ -239,7 +239,7 @@ def train_word2vec(text, rows, options, scratch, plan, update, team):
             return
 
 
-class Word2VecObjective:
+class Word2VecObjective(KernelObjective):
     """What `Word2VecVectorizer` brings to the training loop."""
 
     blocks = WordBlocks()

@@ -6,9 +6,6 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-import skembed
-
-from .. import research
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._pretrained.saved import MissingModelError
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
@@ -17,7 +14,7 @@ from .._validation.messages import brief
 from .._validation.paths import PathLike, user_path
 from .blocks import blocks_of, describe_blocks
 from .card import card_of
-from .header import ENTRY_TYPES, class_of, describe_model, model_of
+from .header import ENTRY_TYPES, class_of, describe_model, model_of, names_of_estimators
 from .packing import PACKED_DTYPES, packed, unpacked
 
 _CARD = "README.md"
@@ -86,8 +83,7 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     """
     has_blocks = type(estimator) is TextVectorizer
     if not has_blocks and class_of(type(estimator).__name__) is not type(estimator):
-        public = [*skembed.__all__, *research.__all__]
-        names = ", ".join([name for name in public if class_of(name)] + [TextVectorizer.__name__])
+        names = ", ".join([*names_of_estimators(), TextVectorizer.__name__])
         advice = "Call its method save" if hasattr(estimator, "save") else "Save it with joblib or skops"
         raise TypeError(f"{advice}: {brief(estimator)} is none of what a folder holds, {names}.")
     check_is_fitted(estimator)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import skembed
-
-from .. import research
 from .._base.layout import as_fitted, layout_of_options, records_of
 from .._base.reading import tokenizer_options
 from .._base.text import TextEstimator
@@ -21,6 +20,7 @@ from .._validation.messages import brief
 from .._validation.scalars import plain
 from .values import ArrayStore, from_json, to_json
 
+_HOMES = "skembed", "skembed.research"  # of the estimators
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
 _LEARNER = "word2vec_"  # a model within a model, of the same words
 # What only a new fit reads, and what is saved instead.
@@ -41,9 +41,20 @@ class Description(NamedTuple):
 
 def class_of(name: Any) -> type[TextEstimator] | None:
     """The estimator of this name, if a folder may hold one."""
-    home = next((module for module in (skembed, research) if isinstance(name, str) and name in module.__all__), None)
-    found = None if home is None else getattr(home, name)
-    return found if isinstance(found, type) and issubclass(found, TextEstimator) else None
+    return next((cls for home in _HOMES for cls in _estimators_of(home, [name])), None)
+
+
+def names_of_estimators() -> list[str]:
+    """Names of the estimators that a folder may hold."""
+    return [cls.__name__ for home in _HOMES for cls in _estimators_of(home, import_module(home).__all__)]
+
+
+def _estimators_of(home: str, names: list[Any]) -> Iterator[type[TextEstimator]]:
+    module = import_module(home)
+    for name in names:
+        found = getattr(module, name) if name in module.__all__ else None
+        if isinstance(found, type) and issubclass(found, TextEstimator):
+            yield found
 
 
 def describe_model(estimator: Any, *, inference_only: bool) -> Description:

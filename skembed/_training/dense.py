@@ -25,7 +25,7 @@ from .examples import Examples, in_order
 from .learned_arrays import LearnedArray, moving
 from .plan import SentenceBlocks, WordBlocks
 from .state import FittedState
-from .trainer import BlockLoop
+from .trainer import BlockLoop, LoopOptions, Objective
 from .updates import SMALLEST_ACCUMULATOR, SQUARES, Update
 
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the defaults of the paper on Adam
@@ -54,12 +54,18 @@ class Gradients(NamedTuple):
     of: dict[str, np.ndarray | RowGradients]  # array name -> gradient; empty where nothing is learned
 
 
-class DenseObjective:
-    """Base of the objectives that have no compiled kernel."""
+class DenseObjective(Objective):
+    """An objective that computes the gradients of whole arrays and of rows in numpy."""
 
     blocks: SentenceBlocks | WordBlocks
     chunk_length = 64  # sentences
     largest_norm: float | None = None  # of the gradient of a block, which is scaled down where it is longer
+
+    def make_loop(self, options: LoopOptions) -> BlockLoop:
+        solver, batch_size, n_threads, examples, records, state, _ = options
+        return DenseTrainer(
+            self, solver, batch_size, state.seed, n_threads, examples=examples, records=records, state=state
+        )
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""

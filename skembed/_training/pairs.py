@@ -14,7 +14,7 @@ from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
 from .dense import SteppingLoop
 from .encoded_text import EncodedText
-from .trainer import HELD_OUT_PASS
+from .trainer import HELD_OUT_PASS, BlockLoop, LoopOptions, Objective
 
 # Pairs of a block, and at least some tens of blocks a pass, however few the pairs.
 _LARGEST_BLOCK, _SMALLEST_BLOCK, _BLOCKS_OF_TEXT = 128, 16, 64
@@ -104,18 +104,25 @@ class PairEncoder(Protocol):
         """Memory for a block of `n_sentences` sentences and their words."""
 
 
+class PairObjective(Objective):
+    """An objective over pairs: an encoder, which learns, and a loss, which compares vectors."""
+
+    def __init__(self, encoder: PairEncoder, loss: Loss) -> None:
+        self.encoder, self.loss = encoder, loss
+
+    def make_loop(self, options: LoopOptions) -> BlockLoop:
+        state, passes = options.state, options.passes_of_a_set
+        first_pass = state.n_iter_ or 0
+        return PairTrainer(
+            self.encoder, self.loss, options.batch_size, state.seed, first_pass=first_pass, passes=passes
+        )
+
+
 class PairTrainer(SteppingLoop):
     """Runs an encoder and a loss over pairs. A single thread learns."""
 
     def __init__(
-        self,
-        encoder: PairEncoder,
-        loss: Loss,
-        batch_size: int | str,
-        seed: int,
-        *,
-        first_pass: int = 0,
-        passes: int = 1,
+        self, encoder: PairEncoder, loss: Any, batch_size: int | str, seed: int, *, first_pass: int = 0, passes: int = 1
     ) -> None:
         super().__init__(None, "adam", batch_size, seed, 1)
         self.encoder, self.loss, self.first_pass, self.passes = encoder, loss, first_pass, passes

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numba
 import numpy as np
@@ -16,8 +16,9 @@ from .._compiled.buffers import ALLOCATOR, Allocator, ByteCounter, unshared_zero
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .encoded_text import EncodedText, Plan, first_sentence
 from .examples import Examples, in_order
-from .learned_arrays import accumulator_of
+from .learned_arrays import LearnedArray, accumulator_of
 from .plan import SentenceBlocks, WordBlocks, make_plan
+from .state import FittedState
 from .updates import Rows, Update, make_rows
 
 # A row that occurs more often than this in a block takes smaller steps; measured, see the user guide.
@@ -44,17 +45,41 @@ class Matrix(NamedTuple):
         return cls(arrays[name], arrays[accumulator_of(name)], mass, n_frozen)
 
 
-class Objective(Protocol):
-    """What a method with a compiled kernel brings to the loop."""
+class LoopOptions(NamedTuple):
+    """What an estimator says of its loop, whatever it learns."""
+
+    solver: str
+    batch_size: int | str
+    n_threads: int
+    examples: Examples
+    records: list[LearnedArray]
+    state: FittedState
+    passes_of_a_set: int = 1  # of pairs
+
+
+class Objective(ABC):
+    """What a method brings to the training: the loop that computes its blocks and updates its arrays."""
+
+    @abstractmethod
+    def make_loop(self, options: LoopOptions) -> BlockLoop:
+        """The loop over the blocks of a text."""
+
+
+class KernelObjective(Objective):
+    """An objective with a compiled kernel, which updates the rows of its matrices."""
 
     matrices: list[Matrix]
+    blocks: SentenceBlocks | WordBlocks
 
-    @property
-    def blocks(self) -> SentenceBlocks | WordBlocks: ...
+    def make_loop(self, options: LoopOptions) -> BlockLoop:
+        solver, batch_size, n_threads = options[:3]
+        return Trainer(self, solver, batch_size, options.state.seed, n_threads, examples=options.examples)
 
+    @abstractmethod
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Any:
         """Scratch space of one block, with its `losses`."""
 
+    @abstractmethod
     def train(self, text: EncodedText, rows: list[Rows], scratch: Any, plan: Plan, update: Update, team: Team) -> None:
         """Call the compiled kernel."""
 
@@ -152,7 +177,7 @@ class BlockLoop(ABC):
 
 
 class Trainer(BlockLoop):
-    """Runs the compiled kernel of an `Objective`, which all threads enter at once."""
+    """Runs the compiled kernel of a `KernelObjective`, which all threads enter at once."""
 
     @cached_property
     def rows(self) -> list[Rows]:

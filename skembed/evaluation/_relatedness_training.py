@@ -19,11 +19,11 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
 from .._training.checkpoint import LearningState
-from .._training.dense import SteppingLoop, adam_step
+from .._training.dense import adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.memory import estimate
-from .._training.pairs import Evidence, PairEncoder, PairPlan, hold_out_clusters
+from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
 from .._training.progress import PassTasks
 from .._training.state import FittedState
 from .._training.stopping import EarlyStopping, is_sound, largest_of
@@ -107,7 +107,7 @@ class PairStep(NamedTuple):
     of_vectors: np.ndarray
 
 
-class RelatednessTrainer(SteppingLoop):
+class RelatednessTrainer(PairTrainer):
     """Runs a head and an encoder over scored pairs. The rate of a step is the share that is left of both rates.
 
     One thread learns. The pass over held-out pairs takes them in their order.
@@ -123,8 +123,8 @@ class RelatednessTrainer(SteppingLoop):
         random: np.random.RandomState,
         head: Head | None = None,
     ) -> None:
-        super().__init__(None, "adam", options.batch_size, 0, 1)
-        self.options, self.encoder, self.random = options, encoder, random
+        super().__init__(encoder, None, options.batch_size, 0)
+        self.options, self.random = options, random
         self.targets = targets.astype(np.float32)
         self.rows, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if head is None:
@@ -132,29 +132,12 @@ class RelatednessTrainer(SteppingLoop):
             head = Head.start(scale, int(options.n_hidden), targets.shape[1], random)
         self.head = head
 
-    @property
-    def n_steps(self) -> int | None:
-        """Steps of Adam of the encoder."""
-        return self.encoder.n_steps
-
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows have moved."""
-        return self.encoder.moved
-
-    def compile(self, text: EncodedText) -> None:
-        """Nothing that the first block does not compile."""
-
-    def scratch_bytes(self, text: EncodedText) -> int:
-        """Not known here: `PlannedTraining` has it before any array is there."""
-        return 0
-
     def plan(self, text: EncodedText, epoch: int) -> Any:
         """The pairs of a pass, in random order."""
         rows = self.held_out if epoch >= HELD_OUT_PASS else self.rows[self.random.permutation(len(self.rows))]
         return PairPlan(2 * rows, 2 * rows + 1, int(self.batch_size), 0, 0, 0)
 
-    def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> PairStep:
+    def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> Any:
         options, head = self.options, self.head
         rows = plan.firsts[block * plan.pairs_per_block : (block + 1) * plan.pairs_per_block] // 2
         pairs, targets = self._embed(text, rows, learn), self.targets[rows]
@@ -167,7 +150,7 @@ class RelatednessTrainer(SteppingLoop):
         of_vectors = pairs.backward((d_hidden @ head.layers[0].T) * factor)
         return PairStep(loss * len(rows), len(rows), of_layers, of_vectors)
 
-    def _step(self, of_block: PairStep, rate: float) -> None:
+    def _step(self, of_block: Any, rate: float) -> None:
         options, head = self.options, self.head
         head.n_steps[...] += 1
         for layer, moments, gradient in zip(head.layers, head.moments, of_block.of_layers):

@@ -181,12 +181,17 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        **TrainedVectorizer._parameter_constraints,
+        "solver": [StrOptions({"adagrad", "sgd"})],
         "trees": [StrOptions({"balanced", "bracketed"})],
         "window": [integers(1)],
         "window_growth": [integers(0)],
         "negative": [integers(1)],
         "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
     }
+    _parameter_constraints.pop("init")
+    _parameter_constraints.pop("weighting")
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
         "C-PHRASE": {

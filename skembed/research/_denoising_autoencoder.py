@@ -177,6 +177,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **RecurrentVectorizer._parameter_constraints,
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
     }

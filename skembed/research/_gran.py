@@ -188,6 +188,7 @@ class GRANVectorizer(PairedSequences):
     _network = ("unit_weights_", "gate_weights_")
 
     _parameter_constraints: dict[str, Any] = {
+        **PairedSequences._parameter_constraints,
         "n_units": [integers(1)],
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
         "shuffled": [Interval(Real, 0.0, 1.0, closed="both")],

@@ -189,6 +189,7 @@ class RecurrentVectorizer(TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **TrainedVectorizer._parameter_constraints,
         "n_components": [integers(1)],
         "word_components": LENGTH,
         "learn_words": ["boolean"],

@@ -162,6 +162,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **TrainedVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "trees": [StrOptions({"balanced", "greedy", "bracketed"})],
         "learn_words": ["boolean"],

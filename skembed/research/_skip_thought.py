@@ -205,6 +205,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     """
 
     _parameter_constraints: dict[str, Any] = {
+        **RecurrentVectorizer._parameter_constraints,
         "direction": [StrOptions({"uni", "bi", "combine"})],
         "expand_with": "no_validation",  # checked when it is read
     }
