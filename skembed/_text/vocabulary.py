@@ -237,7 +237,8 @@ def _n_kept(counts: np.ndarray, min_count: int, max_features: int | None) -> int
     min_count, max_features = check_limits(min_count, max_features)
     if not len(counts):
         raise ValueError(
-            "The text has no words: it is empty, or token_pattern, stop_words or the analyzer left nothing of it."
+            "The text has no words: it is empty, or shorter than the n-grams of characters that are asked for, or "
+            "token_pattern, stop_words or the analyzer left nothing of it."
         )
     n_kept = int(np.count_nonzero(counts >= min_count))
     if not n_kept:

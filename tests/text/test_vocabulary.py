@@ -86,7 +86,7 @@ def test_words_are_made_when_asked_for():
 
 
 def test_no_words_at_all():
-    with pytest.raises(ValueError, match="The text has no words: it is empty, or token_pattern, stop_words"):
+    with pytest.raises(ValueError, match="The text has no words: it is empty, .*or token_pattern, stop_words"):
         from_counts([], [])
     with pytest.raises(ValueError, match="no words"):
         Vocabulary([], np.zeros(0)).prune()

@@ -1,0 +1,83 @@
+"""What does a pass over n-grams of characters cost, beside a pass over words?
+
+    python benchmarks/speed/characters.py --data DATA [--quick] [--out doc/_results/speed]
+
+CBOS learns from the labels of DATA/eval/clf and DATA/eval/lang, on one thread. A pass is the difference of two fits to
+one corpus, over the passes between them, in CPU seconds; the analyzers take turns, and the least of the rounds counts,
+since what another process does to the caches only adds. "Tokens" is how many times as many as words there are.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
+
+from measuring import arguments, cpu_seconds, rounds_of
+from reporting import report, target
+from yardsticks import read_labelled
+
+from skembed import CBOSVectorizer, CharacterNgrams, SentenceCorpus
+
+TASKS = {
+    "TREC": "clf/TREC.train.tsv",
+    "AG titles": "clf/ag_news_titles.test.tsv",
+    "SUBJ": "clf/SUBJ.tsv",
+    "German topics": "lang/sib200.deu_Latn.train.tsv",
+    "Chinese titles": "lang/thucnews_zh.train.tsv",
+}
+ANALYZERS = {
+    "word": "word",
+    "word+char_wb, 3 and 4": "word+char_wb",
+    "word+char_wb, 3": CharacterNgrams("char_wb", (3, 3), words=True),
+    "word+char_wb, 4": CharacterNgrams("char_wb", (4, 4), words=True),
+    "word+char_wb, 3 and 4, 2**14 rows": CharacterNgrams("char_wb", (3, 4), words=True, n_buckets=2**14),
+    "char_wb, 1 to 4": "char_wb",
+}
+FEW, MANY = 1, 4  # passes
+
+
+def seconds_of_a_pass(corpus, labels):
+    seconds = []
+    for passes in (FEW, MANY):
+        start = cpu_seconds()
+        CBOSVectorizer(max_iter=passes, n_jobs=1, random_state=0).fit(corpus, labels)
+        seconds.append(cpu_seconds() - start)
+    return (seconds[1] - seconds[0]) / (MANY - FEW)
+
+
+def main():
+    options = arguments(__doc__)
+    warnings.simplefilter("ignore")
+    rows = {name: {"analyzer": name} for name in ANALYZERS}
+    for task, file in list(TASKS.items())[: 2 if options.quick else None]:
+        texts, labels = map(list, read_labelled(options.data / "eval" / file))
+        corpora = {
+            name: SentenceCorpus.from_sentences(texts, analyzer=analyzer) for name, analyzer in ANALYZERS.items()
+        }
+        runs = {
+            name: lambda corpus=corpus, labels=labels: seconds_of_a_pass(corpus, labels)
+            for name, corpus in corpora.items()
+        }
+        rounds_of(runs, 1)  # compiles
+        least = {name: min(found) for name, found in rounds_of(runs, max(3, options.rounds)).items()}
+        for name, corpus in corpora.items():
+            rows[name][f"{task}, tokens"] = round(corpus.n_tokens / corpora["word"].n_tokens, 1)
+            rows[name][f"{task}, times"] = round(least[name] / least["word"], 1)
+        print({name: row[f"{task}, times"] for name, row in rows.items()}, flush=True)
+    table = list(rows.values())
+    worst = max(value for key, value in table[1].items() if key.endswith("times"))
+    targets = [target("a pass of words and characters, times one of words", "the worst task", worst, 4, at_most=True)]
+    notes = "CPU seconds of a pass of CBOS from labels over those of a pass over words."
+    report(
+        options,
+        "characters",
+        "A pass over n-grams of characters beside one over words",
+        table,
+        notes=notes,
+        targets=targets,
+    )
+
+
+if __name__ == "__main__":
+    main()
