@@ -13,10 +13,14 @@ from numba import version_info
 from numba.core import codegen, compiler
 
 from .disk import release_locks
+from .lowering import call_of_part
+from .passes import passes_of
 
 
 class _Part(codegen.JITCodeLibrary):
     """The code of a function that only kernels call, with that of the functions that it calls; not optimised."""
+
+    is_by_value = False  # whether `PartLower` has lowered it
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -48,12 +52,16 @@ class _PartCompiler(compiler.Compiler):
         state.flags.no_compile = True
         self._part = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state["library"] = self._part
-        return super().define_pipelines()
+        return passes_of(state, is_part=True)
 
     def compile_extra(self, func: Any) -> Any:
         # numba asks for a built-in function that is this one alone, by which it finds the code for a caller.
         result = super().compile_extra(func)._replace(entry_point=[].pop)
-        self.state.targetctx.insert_user_function(result.entry_point, result.fndesc, [self._part])
+        if self._part.is_by_value:
+            call = call_of_part(result.fndesc, self._part)
+            self.state.targetctx.insert_func_defn([(call, result.entry_point, call.signature.args)])
+        else:
+            self.state.targetctx.insert_user_function(result.entry_point, result.fndesc, [self._part])
         return result
 
 
@@ -64,6 +72,7 @@ class _KernelCompiler(compiler.Compiler):
             kernel = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
             kernel.enable_object_caching()
             state["library"] = kernel
+            return passes_of(state, is_part=False)
         return super().define_pipelines()
 
     def compile_extra(self, func: Any) -> Any:

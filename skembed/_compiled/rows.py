@@ -33,6 +33,7 @@ from .simd import (
 )
 
 ONE = np.float32(1.0)
+_FOUR = 4 * WIDTH  # a step of a loop is a constant with a name: only then is its code short
 ONE_APART = np.int64(1)  # the stride of adjacent scales; for a plain 1, another type, numba would compile again
 
 
@@ -205,7 +206,7 @@ def combine_strided(out, i, scales, selected):
             s0 = multiply_add(splat(scale[s + k * stride]), load_short(rows, index[first + k]), s0)
         store_short(out, i, s0)
         return _mean_square_of_short(out, i)
-    for c in range(0, width, 4 * WIDTH):  # four vectors of the sum stay in registers
+    for c in range(0, width, _FOUR):  # four vectors of the sum stay in registers
         # A vector that would go past the end overlaps the one before it.
         c0, c1 = min(c, last), min(c + WIDTH, last)
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
@@ -240,7 +241,7 @@ def combine_two(outs, scales, selected):
         q = combine_strided(out, i, (scale, s, stride), selected)
         return q, combine_strided(out, j, (scale, t, stride), selected)
     p = q = splat(np.float32(0.0))
-    for c in range(0, width, 4 * WIDTH):
+    for c in range(0, width, _FOUR):
         c0, c1 = min(c, last), min(c + WIDTH, last)
         c2, c3 = min(c + 2 * WIDTH, last), min(c + 3 * WIDTH, last)
         s0 = s1 = s2 = s3 = t0 = t1 = t2 = t3 = splat(np.float32(0.0))

@@ -1,0 +1,242 @@
+"""From numba's typed form of a function to LLVM's instructions, with fewer of them.
+
+numba gives each variable a place on the stack, copies an array to the stack at each access, and clears variables at the
+end of their lives. LLVM removes all that, but to write the instructions in Python, and to read and simplify them, is a
+third of the work of compiling. Here a variable with one assignment is a value, and an item of a contiguous array, or a
+step of a loop over a range, is a few instructions. The machine code is the same.
+
+A function that only kernels call takes and returns values as they are (`PartLower`), while numba's take each field of
+an array as an argument, and return whether they have raised an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from llvmlite.ir.instructions import InsertValue
+from numba import types
+from numba.core import cgutils, lowering
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
+from numba.core.ir import Assign
+from numba.core.typing import signature as signature_of
+from numba.np import arrayobj
+
+
+class _Builder(lowering.IRBuilder):
+    """Takes a field of a struct whose making it has seen from where it was put in."""
+
+    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+        indices = [idx] if isinstance(idx, int) else list(idx)
+        made = agg
+        while isinstance(made, InsertValue):
+            if made.indices == indices:
+                return made.operands[1]
+            if made.indices[0] == indices[0]:
+                break
+            made = made.operands[0]
+        return super().extract_value(made, idx, name)
+
+
+class KernelLower(lowering.Lower):
+    """Lowers a function that Python calls."""
+
+    def init(self) -> None:
+        super().init()
+        self._steps: dict[int, int] = {}  # by the id of a range or its iterator: its step
+
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.builder = _Builder(self.entry_block)
+        self.call_helper = self.call_conv.init_call_helper(self.builder)
+
+    @property
+    def _is_lean(self) -> bool:
+        """Whether nothing has to be done at the end of a variable's life."""
+        return not (self.context.enable_nrt or self.flags.debuginfo or self.func_ir.is_generator)
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Find the variables that are values: their one assignment comes before all uses, also in the order here."""
+        if not self._is_lean:
+            super()._find_singly_assigned_variable()
+            return
+        assigned: dict[str, int] = {}
+        others = set(must_use_alloca(self.blocks))
+        for offset, block in self.blocks.items():
+            for statement in block.find_insts(Assign):
+                name = statement.target.name
+                if name in assigned:
+                    others.add(name)
+                assigned[name] = offset
+        before = compute_cfg_from_blocks(self.blocks).dominators()
+        for offset, names in compute_use_defs(self.blocks).usemap.items():
+            others.update(name for name in names if not assigned.get(name, offset) < offset)
+            others.update(name for name in names if assigned.get(name) not in before.get(offset, ()))
+        self._singly_assigned_vars = set(assigned) - others
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def pre_block(self, block: Any) -> None:
+        if not self._is_lean:
+            super().pre_block(block)
+
+    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+        if not self._is_lean:
+            super().storevar(value, name, argidx)
+        elif name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        if not self._is_lean:
+            super().delvar(name)
+
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        if expr.op == "getattr" and expr.attr == "shape":
+            kind = self.typeof(expr.value.name)
+            if isinstance(kind, types.Array):
+                return self._field(kind, self.loadvar(expr.value.name), "shape")
+        if expr.op in ("getiter", "iternext"):
+            value = self.loadvar(expr.value.name)
+            step = self._steps.get(id(value))
+            if step is not None:
+                return self._iterator(resty, value, step) if expr.op == "getiter" else self._next(resty, value, step)
+        return super().lower_expr(resty, expr)
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        value = super()._lower_call_normal(fnty, expr, signature)
+        if isinstance(signature.return_type, types.RangeType) and fnty.typing_key is range:
+            if len(expr.args) < 3:
+                self._steps[id(value)] = 1
+            else:
+                step = self.typeof(expr.args[2].name)
+                if getattr(step, "literal_value", 0) != 0:
+                    self._steps[id(value)] = step.literal_value
+        return value
+
+    def _iterator(self, kind: Any, value: Any, step: int) -> Any:
+        """Begin to iterate over a range."""
+        builder = self.builder
+        start, stop, by = (builder.extract_value(value, i) for i in range(3))
+        zero, size = start.type(0), start.type(abs(step))
+        count = length = builder.sub(stop, start) if step > 0 else builder.sub(start, stop)
+        if abs(step) > 1:
+            has_rest = builder.icmp_signed(">", builder.srem(length, size), zero)
+            count = builder.add(builder.sdiv(length, size), builder.zext(has_rest, start.type))
+        count = builder.select(builder.icmp_signed(">", length, zero), count, zero)
+        iterator = self.context.get_constant_undef(kind)
+        for i, number in enumerate((start, stop, by, count)):
+            if i in (0, 3):
+                place = cgutils.alloca_once(builder, number.type)
+                builder.store(number, place)
+                number = place
+            iterator = builder.insert_value(iterator, number, i)
+        self._steps[id(iterator)] = step
+        return iterator
+
+    def _next(self, kind: Any, iterator: Any, step: int) -> Any:
+        """The next number of a range, and whether there was one."""
+        builder = self.builder
+        place, count_place = builder.extract_value(iterator, 0), builder.extract_value(iterator, 3)
+        number, count = builder.load(place), builder.load(count_place)
+        builder.store(builder.add(number, number.type(step)), place)
+        builder.store(builder.sub(count, count.type(1)), count_place)
+        pair = self.context.get_constant_undef(kind)
+        pair = builder.insert_value(pair, number, 0)
+        return builder.insert_value(pair, builder.icmp_signed(">", count, count.type(0)), 1)
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        kind = self.typeof(value.name)
+        pointer = self._pointer_to_item(kind, value, index)
+        if pointer is None:
+            return super().lower_getitem(resty, expr, value, index, signature)
+        item = arrayobj.load_item(self.context, self.builder, kind, pointer)
+        return self.context.cast(self.builder, item, kind.dtype, resty)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        kind = self.typeof(target_var.name)
+        pointer = self._pointer_to_item(kind, target_var, index_var)
+        if pointer is None:
+            return super().lower_setitem(target_var, index_var, value_var, signature)
+        item, given = self.loadvar(value_var.name), self.typeof(value_var.name)
+        item = self.context.cast(self.builder, item, given, signature.args[2])
+        item = self.context.cast(self.builder, item, signature.args[2], kind.dtype)
+        return arrayobj.store_item(self.context, self.builder, kind, item, pointer)
+
+    def _field(self, kind: Any, array: Any, name: str) -> Any:
+        return self.context.data_model_manager[kind].get(self.builder, array, name)
+
+    def _pointer_to_item(self, kind: Any, array: Any, index: Any) -> Any:
+        """Address of an item of a contiguous array, or None where numba's own code is needed."""
+        if type(kind) is not types.Array or kind.layout != "C" or self.context.enable_boundscheck:
+            return None
+        kinds = self.typeof(index.name)
+        is_tuple = isinstance(kinds, types.BaseTuple)
+        kinds = list(kinds) if is_tuple else [kinds]
+        if len(kinds) != kind.ndim or not all(isinstance(each, types.Integer) for each in kinds):
+            return None
+        given = self.loadvar(index.name)
+        given = [self.builder.extract_value(given, i) for i in range(kind.ndim)] if is_tuple else [given]
+        lengths = self._field(kind, self.loadvar(array.name), "shape")
+        position = None
+        for i, (number, number_kind) in enumerate(zip(given, kinds)):
+            whole = types.intp if number_kind.signed else types.uintp
+            number = self.context.cast(self.builder, number, number_kind, whole)
+            length = self.builder.extract_value(lengths, i)
+            if not getattr(number_kind, "literal_value", -1) >= 0:
+                number = arrayobj.fix_integer_index(self.context, self.builder, whole, number, length)
+            position = number if position is None else self.builder.add(self.builder.mul(position, length), number)
+        return self.builder.gep(self._field(kind, self.loadvar(array.name), "data"), [position])
+
+
+class _ByValue:
+    """How a part takes its arguments and returns: as values, without a word on exceptions, since it raises none."""
+
+    def __init__(self, context: Any) -> None:
+        self._models = context.data_model_manager
+
+    def declare(self, module: Any, fndesc: Any) -> Any:
+        kind = ir.FunctionType(
+            self._models[fndesc.restype].get_return_type(),
+            [self._models[each].get_value_type() for each in fndesc.argtypes],
+        )
+        function = cgutils.get_or_insert_function(module, kind, fndesc.mangled_name)
+        if fndesc.inline:
+            function.attributes.add("alwaysinline")
+        return function
+
+    def init_call_helper(self, _: Any) -> None:
+        """Do nothing: it is for exceptions."""
+
+    def decode_arguments(self, _builder: Any, _kinds: Any, function: Any) -> Any:
+        return function.args
+
+    def return_value(self, builder: Any, value: Any) -> None:
+        builder.ret(value)
+
+
+class PartLower(KernelLower):
+    """Lowers a function that only kernels call; fails where it calls other code, or raises."""
+
+    @property
+    def call_conv(self) -> Any:
+        return _ByValue(self.context)
+
+    def setup_function(self, fndesc: Any) -> None:
+        self.function = self.call_conv.declare(self.module, fndesc)
+        self.entry_block = self.function.append_basic_block("entry")
+        self.builder = _Builder(self.entry_block)
+        self.call_helper = None
+
+
+def call_of_part(fndesc: Any, library: Any) -> Any:
+    """The implementation with which numba writes calls of a function that `PartLower` has lowered."""
+
+    def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        function = _ByValue(context).declare(builder.module, fndesc)
+        value = builder.call(function, arguments)
+        return context.data_model_manager[fndesc.restype].from_return(builder, value)
+
+    call.signature = signature_of(fndesc.restype, *fndesc.argtypes)  # type: ignore[attr-defined]
+    call.libs = (library,)  # type: ignore[attr-defined]
+    return call
