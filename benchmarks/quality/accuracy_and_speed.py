@@ -3,8 +3,9 @@
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA    # measures, and draws
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality                # draws the table that is there
 
-The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows. doc/_static/card.png is
-the figure with the name of the package, 1200 x 630 pixels: the picture beside a link to a page of the documentation.
+The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows.
+doc/_static/card.png is the figure with the name of the package, 1200 x 630 pixels: the picture beside a link to a page
+of the documentation.
 
 Tasks, draws of the labels and models are those of `pretrained.py`, whose table has the accuracy of tf-idf and of what
 takes a model. Measured here: the other methods, and the CPU time of `transform` of each, from strings to rows, on the
