@@ -2,7 +2,7 @@
 
 `[project.urls]` of pyproject.toml is the one place that says it: "Documentation" is the address of the stable pages,
 "Source" that of the repository. An address that ends in "/stable/" has the pages of the development version beside it,
-in "/latest/". Read the Docs sets READTHEDOCS_CANONICAL_URL to the address of the pages that it builds; this comes
+in "/latest/". Read the Docs sets READTHEDOCS_CANONICAL_URL to the address of the pages that it builds, which comes
 first. Without an address no page names one, and the version switcher shows the version alone.
 """
 

@@ -148,7 +148,7 @@ def link_to_other_project(app, env, node, content):
 
 
 def add_open_graph(app, page, template, context, doctree):
-    """Describe a page to programs that show links: title, first paragraph and, if published, a picture."""
+    """Describe a page to programs that show links: its title, its first paragraph and, if published, a picture."""
     if doctree is None:
         return
     paragraph = next((node.astext() for node in doctree.findall(nodes.paragraph)), "")

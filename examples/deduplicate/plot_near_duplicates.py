@@ -4,7 +4,7 @@ Find near-duplicates
 
 Which similarity finds sentences that say the same, and at which threshold?
 
-Copies are easy to find. Here several papers tell the same news in their own words, and four
+Copies are easy to find. Here several papers tell the same news in their own words, and five
 similarities look for the pairs that belong together.
 """
 
@@ -34,14 +34,14 @@ is_duplicate = groups[a] == groups[b]
 print(f"{len(a):,} pairs, {is_duplicate.sum()} of them duplicates")
 
 # %%
-# Four similarities
+# Five similarities
 # -----------------
 # The embeddings learn from documentation and from these sentences, without their groups. An
 # unknown word has a random vector of its own, so it still matches itself.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skembed import CBOSVectorizer, Sent2VecVectorizer
+from skembed import CBOSVectorizer, Sent2VecVectorizer, TextVectorizer
 
 docs = load_docstrings()
 options = {"weighting": "sif", "random_state": 0}
@@ -49,6 +49,7 @@ letters = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=T
 models = {
     "tf-idf of words": TfidfVectorizer(sublinear_tf=True).fit(sentences),
     "tf-idf of 3 to 5 letters": letters.fit(sentences),
+    "TextVectorizer": TextVectorizer(random_state=0).fit(sentences),
     "CBOS": CBOSVectorizer(**options).fit(docs.data, groups=docs.groups),
     "Sent2Vec": Sent2VecVectorizer(**options).fit(docs.data + sentences),
 }
@@ -62,7 +63,13 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.metrics.pairwise import cosine_similarity
 
 figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
-looks = [("0.4", "--"), ("#E69F00", ":"), ("#0072B2", "-"), ("#D55E00", "-.")]
+looks = [
+    ("0.4", "--"),
+    ("#E69F00", ":"),
+    ("#0072B2", "-"),
+    ("#D55E00", "-."),
+    ("#009E73", "--"),
+]
 for (name, model), (color, line) in zip(models.items(), looks):
     cosine = cosine_similarity(model.transform(sentences))[a, b]
     precision, recall, _ = precision_recall_curve(is_duplicate, cosine)
