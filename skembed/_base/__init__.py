@@ -12,7 +12,6 @@ __all__ = [
     "given",
     "growth",
     "layout",
-    "outcome",
     "paired",
     "paired_sequences",
     "paired_words",
@@ -31,5 +30,4 @@ __all__ = [
     "start",
     "text",
     "trained",
-    "vector_length",
 ]

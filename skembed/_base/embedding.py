@@ -13,7 +13,6 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
 from .._training.state import FittedState
 from .._validation.containers import length_of
-from ..metrics import paired_cosine_similarity
 from .batches import encode_batch, encoded_batches, in_order
 from .coverage import LEAST_SENTENCES, CoverageCounter
 
@@ -54,6 +53,8 @@ def similarity(estimator: Any, state: FittedState, a: Any, b: Any) -> Any:
     n_first, n_second = first.shape[0], second.shape[0]
     if n_first != n_second:
         raise ValueError(f"a has {n_first} sentences and b has {n_second}; they are compared one by one.")
+    from ..metrics import paired_cosine_similarity  # no fit needs it
+
     return paired_cosine_similarity(first, second)
 
 

@@ -1,7 +1,8 @@
-"""New words for a model that learns on."""
+"""New words for a model that learns on, and words that it has met too seldom to learn them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from .._training.state import FittedState, Vocabulary
 from .._validation.messages import brief
 from .character_tokens import Balance
 from .coverage import check_kept
-from .waiting import waiting_on
 
 NEW_WORDS = ("append", "ignore")
 
@@ -135,3 +135,35 @@ def _rarest(counts: np.ndarray, n_frozen: int, n: int) -> np.ndarray:
     if not n:
         return np.empty(0, np.int64)
     return n_frozen + np.lexsort((-np.arange(len(counts) - n_frozen), counts[n_frozen:]))[:n]
+
+
+MOST_WAITING = 100_000
+
+
+def waiting_after(corpus: SentenceCorpus, n_learned: int, vocabulary: Collection[str]) -> dict[str, int]:
+    """Count the words of a first text that its model leaves out; the first `n_learned` of the text are learned."""
+    # Most words of a large text are rare: no more of them are made strings than may be needed.
+    last = MOST_WAITING + max(n_learned, len(vocabulary))
+    words, counts = corpus.vocabulary.words_of(slice(n_learned, last)), corpus.vocabulary.counts[n_learned:last]
+    found = {word: count for word, count in zip(words, counts.tolist()) if word not in vocabulary}
+    return _bounded(found)
+
+
+def waiting_on(earlier: Mapping[str, int], met: Mapping[str, int], learned: Iterable[str]) -> dict[str, int]:
+    """Go on counting, with the sums of the words `met` in another text; the `learned` ones wait no longer."""
+    waiting = dict(earlier)
+    for word in learned:
+        waiting.pop(word, None)
+    for word, count in met.items():
+        waiting.pop(word, None)  # it moves to the end
+        waiting[word] = count
+    return _bounded(waiting)
+
+
+def _bounded(waiting: dict[str, int]) -> dict[str, int]:
+    if len(waiting) <= MOST_WAITING:
+        return waiting
+    counts = np.fromiter(waiting.values(), np.int64, len(waiting))
+    kept = np.zeros(len(waiting), bool)
+    kept[np.argsort(counts, kind="stable")[-(MOST_WAITING // 2) :]] = True
+    return {word: count for (word, count), stays in zip(waiting.items(), kept.tolist()) if stays}

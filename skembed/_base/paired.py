@@ -14,8 +14,8 @@ from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.checkpoint import Checkpoint
 from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
-from .._training.passes import AutoPasses
 from .._training.state import FittedState
+from .._training.stopping import AutoPasses
 from .._validation.constraints import PredicateConstraint
 from .._validation.containers import length_of
 from .._validation.paths import PathLike
@@ -272,18 +272,8 @@ class PairedVectorizer(TrainedVectorizer):
         """Whole clusters of paraphrases of each set."""
         return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, state.seed)
 
-    def _train(
-        self,
-        corpus: SentenceCorpus,
-        state: FittedState,
-        *,
-        n_passes: int,
-        annotations: tuple[np.ndarray, ...] = (),
-        **options: Any,
-    ) -> None:
-        n_sets = Evidence(*annotations).n_sets
-        options |= {"annotations": annotations, "n_sets": n_sets}
-        super()._train(corpus, state, n_passes=n_passes * n_sets, **options)
+    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+        return Evidence(*annotations).n_sets
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         if self.loss == "softmax":  # a hinge loss of zero is a success

@@ -1,22 +1,56 @@
-"""The passes of a fit, from the first block to the state that the estimator then holds."""
+"""The passes of a fit: its text in word ids, the loop, the state that the estimator then holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .._compiled.gather import renumber
 from .._corpus.corpus import SentenceCorpus
+from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, LearningState
-from .._training.encoded_text import EncodedText
+from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .._training.learned_arrays import moving, start_arrays
 from .._training.progress import PassTasks, Progress
 from .._training.state import FittedState
-from .._training.stopping import EarlyStopping
+from .._training.stopping import EarlyStopping, is_sound, largest_of
 from .._training.trainer import HELD_OUT_PASS, Trainer
-from .encoding import encode_texts
-from .outcome import check_finite, copied
+from .._validation.limits import is_set
+from .._validation.messages import brief, warn_at_user
+
+
+def encode_text(
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
+) -> EncodedText:
+    """The corpus in word ids of the vocabulary; unknown words have the id after them."""
+    weights = estimator._weights_in_training(state)
+    tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, state.vocabulary_
+    if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
+        ids = state.rows_of(words, len(words))
+        tokens = tokens.copy()
+        renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
+        tokens.flags.writeable = False
+    text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
+    return split_long_sentences(text, most_words_whole(estimator, corpus.tokenizer))
+
+
+def encode_texts(
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...], *, partial: bool
+) -> tuple[EncodedText, EncodedText | None]:
+    """The text to learn from and, with early stopping, the held-out text."""
+    if not is_set(estimator, "early_stopping") or partial:
+        return estimator._encode_text(corpus, state, annotations), None
+    held = estimator._held_out(corpus, state, annotations)
+    # One after the other: the copy of the first is freed once it is encoded.
+    held_out, text = (
+        estimator._encode_text(corpus[which], state, tuple(values[which] for values in annotations))
+        for which in (held, ~held)
+    )
+    return text, held_out
+
 
 NO_CHECKPOINT = Checkpoint(None)
 
@@ -32,19 +66,17 @@ def learn(
     partial: bool = False,
     checkpoint: Checkpoint = NO_CHECKPOINT,
     engine: Any = None,
-    n_sets: int = 1,
 ) -> None:
     """Run the passes; the estimator changes only if all of them succeed.
 
-    Each of the `n_sets` sets of the text has an equal part of the passes. A set that stops early leaves out its other
-    passes.
+    Each set of the text has `n_passes` passes. A set that stops early leaves out its other passes.
     """
     text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
     records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
     state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
     weights = [state.arrays[record.name] for record in moving(records + of_text)]
+    of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
     tasks = PassTasks(estimator, X, 0 if partial else n_passes)
-    of_a_set = n_passes // n_sets
     trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
     spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
     trainer.compile(text)
@@ -126,3 +158,41 @@ def make_passes(
     warn(losses, validation)
     stopping.restore_best()
     return learning.result()
+
+
+def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:
+    """Raise an error if the weights, or the loss, have diverged."""
+    largest = largest_of(weights)
+    if not is_sound(loss, largest):
+        # Other parameters that cause large steps or scores.
+        others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(estimator, "temperature") else {})
+        options = "".join(f", {name}={brief(getattr(estimator, name))}" for name in others)
+        remedy = "".join(f", or a {than} {name}" for name, than in others.items())
+        raise ValueError(
+            f"{type(estimator).__name__} diverged in pass {epoch + 1} with learning_rate={estimator.learning_rate}, "
+            f"solver={estimator.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+            f"learning_rate{remedy}. Nothing of this fit was kept."
+        )
+
+
+def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> None:
+    """Warn of a loss of exactly zero, which means that there was no target."""
+    for text, curve, outcome in (
+        ("text", losses, "the last pass changed nothing"),
+        ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+    ):
+        if curve and curve[-1] == 0.0:
+            warn_at_user(
+                f"{name} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
+                "too few or too short, or their words unknown or too rare."
+            )
+
+
+def copied(state: FittedState) -> FittedState:
+    """A state that further passes do not change."""
+    return replace(
+        state,
+        loss_curve_=list(state.loss_curve_),
+        validation_loss_curve_=list(state.validation_loss_curve_),
+        arrays={name: array.copy() for name, array in state.arrays.items()},
+    )

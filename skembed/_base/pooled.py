@@ -22,12 +22,11 @@ from .._training.spare_arrays import norms_of
 from .._training.state import FittedState
 from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import brief
+from .._word_vectors.matches import SIF_A
 from .character_tokens import Balance, has_characters
 from .fitted import Fitted
 from .layout import check_layout
-from .queries import explain, most_similar
 from .text import TextEstimator
-from .word_weights import word_weights
 
 # Constraints of the options of methods that learn vectors of word n-grams.
 NGRAMS: dict[str, Any] = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
@@ -123,6 +122,8 @@ class PooledVectorizer(TextEstimator):
         >>> [word for word, cosine in emb.most_similar(positive=["car"], negative=["cat"])]
         ['dog']
         """
+        from .queries import most_similar  # no fit needs it
+
         return most_similar(self, self._fitted_state(), words, n_words, positive, negative)
 
     def explain(self, a: str, b: str) -> Bunch:
@@ -162,6 +163,8 @@ class PooledVectorizer(TextEstimator):
         >>> found.contributions.ravel().round(3), round(found.similarity, 3)
         (array([0.566, 0.424]), 0.99)
         """
+        from .queries import explain
+
         return explain(self, self._fitted_state(), a, b)
 
     def _check_parameters(self) -> None:
@@ -182,7 +185,35 @@ class PooledVectorizer(TextEstimator):
     def _text_statistics(
         self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
     ) -> FittedState:
-        return word_weights(self, corpus, state, earlier)
+        """The state with the weights of the words, and of a word that is not in the vocabulary."""
+        vocabulary, weighting = state.vocabulary_, self._option("weighting", state)
+        unknown: float = 1.0
+        if weighting is None:
+            weights = np.ones(len(vocabulary))
+        elif weighting == "sif":
+            counts, n_tokens = corpus.vocabulary.look_up(corpus.vocabulary.counts, vocabulary), corpus.n_tokens
+            if earlier:
+                counts, n_tokens = counts + earlier.word_counts_, n_tokens + earlier.n_tokens
+            weights = SIF_A / (SIF_A + counts / max(1, n_tokens))
+        else:
+            n_sentences = corpus.n_sentences
+            frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), vocabulary)
+            if earlier:  # the weights tell in how many sentences a word was
+                n_earlier = np.exp(float(earlier.unknown_weight) - 1)
+                frequencies = frequencies + np.rint(n_earlier / np.exp(earlier.word_weights_.astype(float) - 1) - 1)
+                n_sentences += round(n_earlier - 1)
+            weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
+            unknown = np.log(1 + n_sentences) + 1
+        balance = self._balance(corpus, state, weights)
+        if not balance.is_even:
+            weights = weights * balance.factors(vocabulary)
+        return replace(
+            state,
+            unknown_weight=np.float32(unknown),
+            word_weight=balance.words,
+            ngram_weight=balance.ngrams,
+            word_weights_=weights.astype(np.float32),
+        )
 
     def _weights_in_training(self, state: FittedState) -> np.ndarray:
         return np.asarray(state.word_weights_)

@@ -1,4 +1,4 @@
-"""Word vectors to start learning from, of a fitted model or given: the parameter `init`."""
+"""The state before the first pass: new, from the vectors of `init`, or that of an earlier fit."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
-from .._training.learned_arrays import Start, moving
+from .._training.learned_arrays import Start, copies_of, moving, start_arrays
 from .._training.state import FittedState
 from .._validation.messages import warn_at_user
-from .._word_vectors.join import counts_of
-from .._word_vectors.matches import check_given, known_fraction
-from .._word_vectors.read import is_table, read_parameter
+from .._word_vectors.matches import check_given, counts_of, known_fraction
+from .growth import waiting_after
+from .layout import check_layout, layout_of_options
+from .parameters import warn_of_another_length
 from .pooled import PooledVectorizer
 from .text import TextEstimator
-from .vector_length import warn_of_another_length
 
 
 class InitVectors(NamedTuple):
@@ -190,6 +191,8 @@ def _sums_of(model: Any) -> InitVectors:
 
 
 def _given(source: Any) -> InitVectors:
+    from .._word_vectors.read import read_parameter  # most fits begin at random
+
     words, vectors, _ = read_parameter(source, "init", " init=None starts at random.")
     return InitVectors(words, vectors, median_length(vectors))
 
@@ -211,6 +214,8 @@ def _width_of(init: Any) -> int | None:
         return int(model._summed_vectors(model._state).shape[1]) if model.__sklearn_is_fitted__() else None
     if isinstance(model, Mapping):
         return len(next(iter(model.values()), ()))
+    from .._word_vectors.read import is_table
+
     table = model[1] if is_table(model) else model
     return table.shape[1] if getattr(table, "ndim", None) == 2 else None
 
@@ -223,3 +228,49 @@ def _has_words(model: Any) -> bool:
 
 def _unfrozen(init: Any) -> Any:
     return init.estimator if isinstance(init, FrozenEstimator) else init
+
+
+def new_state(
+    estimator: Any, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None
+) -> FittedState:
+    """Words, weights and counters of a new fit. Without a `random_state`, `seed` is that of a fit that goes on."""
+    if estimator.freeze_init and estimator.init is None:
+        raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
+    vars(estimator).pop("_spares", None)
+    empty = type(estimator)._state
+    state = replace(empty, n_features_out_=estimator._option("n_components", empty))
+    state = estimator._learn_vocabulary(corpus, estimator._settings(state, annotations, classes))
+    state = estimator._text_statistics(corpus, state)
+    drawn = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+    n_learned = len(corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features))
+    state = replace(
+        state,
+        seed=drawn if seed is None or estimator.random_state is not None else seed,
+        n_tokens=corpus.n_tokens,
+        waiting=waiting_after(corpus, n_learned, state.vocabulary_),
+        n_iter_=0,
+        loss_curve_=[],
+        validation_loss_curve_=[],
+    )
+    arrays = estimator._learned_arrays(state)
+    state = replace(state, layout=layout_of_options(estimator, arrays, state))
+    state = state.with_arrays(start_arrays(arrays, estimator.solver, state.seed))
+    warn_if_all_frozen(estimator, state)
+    return replace(state, start=None)
+
+
+def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
+    """The state of an earlier fit, with copies of the arrays that training changes."""
+    state = estimator._state
+    check_same_start(estimator, state)
+    if corpus.tokenizer != state.tokenizer:
+        raise ValueError(
+            f"X was tokenized with {corpus.tokenizer.difference(state.tokenizer)}, the vocabulary with "
+            f"{state.tokenizer.difference(corpus.tokenizer)}. Use the same options."
+        )
+    if state.layout is None:
+        raise ValueError(f"This {type(estimator).__name__} holds vectors that it did not learn. Call fit first.")
+    check_layout(estimator, state)
+    spares = estimator._spares
+    makers = () if spares is None else (spares.copy, spares.share)
+    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays, *makers))

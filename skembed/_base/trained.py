@@ -18,29 +18,30 @@ from .._training.encoded_text import EncodedText
 from .._training.examples import Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.memory import estimate, explaining_memory_error
-from .._training.passes import AutoPasses, passes_of
 from .._training.spare_arrays import SpareArrays
 from .._training.state import FittedState
-from .._training.stopping import hold_out
+from .._training.stopping import AutoPasses, hold_out, passes_of
 from .._training.trainer import BlockLoop, LoopOptions, Objective
 from .._validation.limits import INT64_MAX, integers, is_set
 from .._validation.paths import PathLike
 from .._validation.targets import check_length
 from .coverage import check_kept
-from .encoding import encode_text
-from .fit_identity import identity_of
 from .fitted import Fitted
 from .growth import check_new_words, learn_words
 from .layout import check_layout
-from .outcome import warn_of_nothing
-from .parameters import checked_parameters
-from .passes import learn
+from .parameters import LENGTH, checked_parameters, length_without_source
+from .passes import encode_text, learn, warn_of_nothing
 from .reading_order import warn_if_unordered
 from .scikit_learn import CallbackSupportMixin, fit_context
-from .start import check_agrees_with_init, start_of_words, tokenizer_with_init, vocabulary_with_init
-from .starting import kept_state, new_state
+from .start import (
+    check_agrees_with_init,
+    kept_state,
+    new_state,
+    start_of_words,
+    tokenizer_with_init,
+    vocabulary_with_init,
+)
 from .text import TextEstimator
-from .vector_length import LENGTH, length_without_source
 
 
 class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
@@ -201,7 +202,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                     state = learn_words(self, corpus, state, "ignore" if without_classes(classes) else new_words)
                 state = replace(state, from_labels=classes is not None)
                 n_passes = 0 if without_classes(classes) else 1
-                self._train(corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
+                learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
             finally:
                 if self._spares is not None:
                     self._spares.give_up()
@@ -263,10 +264,12 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 state = self._start(corpus, annotations, classes, saved.seed)
             state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
+                from .fit_identity import identity_of
+
                 saved.begin(state.seed, identity_of(self, corpus, annotations, state))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
             n_passes = passes_of(self, corpus.n_tokens, classes)
-            self._train(corpus, state, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
+            learn(self, corpus, state, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
         return self
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
@@ -366,17 +369,9 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         classes = annotations[0] if state.from_labels else None
         return hold_out(corpus, self.validation_fraction, state.seed, classes)
 
-    def _train(
-        self,
-        corpus: SentenceCorpus,
-        state: FittedState,
-        *,
-        n_passes: int,
-        annotations: tuple[np.ndarray, ...] = (),
-        **options: Any,
-    ) -> None:
-        """Run the passes; the estimator changes only if all of them succeed."""
-        learn(self, corpus, state, n_passes=n_passes, annotations=annotations, **options)
+    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+        """Number of sets of the text, which are learned one after the other, each in all passes."""
+        return 1
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
         warn_of_nothing(type(self).__name__, losses, validation)

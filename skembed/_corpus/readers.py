@@ -8,13 +8,10 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .._text.files import iter_text
-from .._text.parquet import iter_parquet
 from .._text.sources import advising, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._validation.paths import PathLike
 from .build import Built, build
-from .partitions import build_from_dask
 
 
 class Readers:
@@ -132,6 +129,8 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
+        from .._text.files import iter_text
+
         return cls._of(build(iter_text(path, encoding, tokenizer), tokenizer, to, min_count, max_features, n_jobs))
 
     @overload
@@ -236,6 +235,8 @@ class Readers:
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
         ids: list[np.ndarray] = []
+        from .._text.parquet import iter_parquet
+
         batches = iter_parquet(path, column, groups, tokenizer, missing, return_ids, ids)
         corpus = cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
         if return_ids is None:
@@ -308,4 +309,6 @@ class Readers:
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
+        from .partitions import build_from_dask
+
         return cls._of(build_from_dask(sentences, groups, tokenizer, to, min_count, max_features, missing, client))

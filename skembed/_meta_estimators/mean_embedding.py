@@ -24,11 +24,11 @@ from .._base.batches import encoded_corpus
 from .._base.coverage import check_kept
 from .._base.fitted import Fitted
 from .._base.given import GivenVectors
+from .._base.parameters import LENGTH, length_without_source, warn_of_another_length
 from .._base.processed import ProcessedState, ProcessedVectors
 from .._base.scikit_learn import fit_context
 from .._base.sources import fit_with, is_list, learned_vectors
 from .._base.start import is_unfitted
-from .._base.vector_length import LENGTH, length_without_source, warn_of_another_length
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.checkpoint import Checkpoint

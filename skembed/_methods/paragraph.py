@@ -19,8 +19,8 @@ from .._shards.plan import MergeSchedule
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
-from .._training.passes import AutoPasses
 from .._training.state import FittedState
+from .._training.stopping import AutoPasses
 from .._validation.limits import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.

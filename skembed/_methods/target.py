@@ -19,8 +19,8 @@ from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import LearnedArray, start_uniform
-from .._training.passes import AutoPasses
 from .._training.state import FittedState
+from .._training.stopping import AutoPasses
 from .._validation.messages import brief
 from .._validation.paths import PathLike
 from .._validation.targets import checked_targets

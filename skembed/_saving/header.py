@@ -215,8 +215,6 @@ def _model_of(
     if clash := {"vocabulary_", "_tokenizer", *params} & set(fitted):
         raise ValueError(f"{brief(min(clash))} is no fitted attribute.")
     state = type(model._state).of({**fitted, "vocabulary_": vocabulary, "_tokenizer": tokenizer})
-    if not all(type(count) is int and 0 < count < 2**62 for count in (state.waiting or {}).values()):
-        raise ValueError("_waiting must hold how often each word has occurred.")
     model._state = state
     _check_parameters(model)
     model._publish(state, for_training=for_training)

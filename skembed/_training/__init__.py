@@ -15,7 +15,6 @@ __all__ = [
     "ngram_features",
     "over_words",
     "pairs",
-    "passes",
     "plan",
     "progress",
     "ridge",

@@ -161,6 +161,8 @@ class FittedState:
             raise ValueError(f"word_counts_ must have a whole number for each of {n_words} words, got {brief(counts)}.")
         if n_words and counts.min() < 0:
             raise ValueError(f"word_counts_ has {counts.min()}.")
+        if for_training and not all(type(n) is int and 0 < n < 2**62 for n in (self.waiting or {}).values()):
+            raise ValueError("_waiting must hold how often each word has occurred.")
         if self.word_weights_ is not None:
             _check_array(self.word_weights_, ArrayRecord("word_weights_", (n_words,)))
         self.check_values()

@@ -1,12 +1,13 @@
-"""When to stop: held-out sentences, the best weights so far, and weights that diverge."""
+"""When to stop: the number of passes, held-out sentences, the best weights so far, weights that diverge."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
+from .examples import without_classes
 
 # No useful weight, and no useful mean loss of a target, comes near this.
 LARGEST_SOUND_VALUE = 1e6
@@ -78,3 +79,28 @@ def largest_of(weights: list[np.ndarray]) -> float:
 def is_sound(loss: float, largest_weight: float) -> bool:
     """Whether the weights have not diverged."""
     return bool(np.isfinite(loss) and loss < LARGEST_SOUND_VALUE and largest_weight < LARGEST_SOUND_VALUE)
+
+
+class AutoPasses(NamedTuple):
+    """The passes of `max_iter="auto"`: as many as read `n_words` words in all, within `least` and `most`.
+
+    The numbers were chosen by benchmarks/quality/passes.py.
+    """
+
+    n_words: int = 3_000_000
+    least: int = 5
+    most: int = 20
+
+    def over(self, n_tokens: int) -> int:
+        """The passes over a text of so many words."""
+        return min(max(self.least, -(-self.n_words // max(1, n_tokens))), self.most)
+
+
+def passes_of(vectorizer: Any, n_tokens: int, classes: np.ndarray | None) -> int:
+    """The passes of a fit to a text of so many words and, where it learns from them, its classes; 0 to skip it."""
+    if without_classes(classes):
+        return 0
+    if not isinstance(vectorizer.max_iter, str):
+        return int(vectorizer.max_iter)
+    automatic: AutoPasses = vectorizer._auto_passes
+    return automatic.over(n_tokens) if classes is None else automatic.least  # from classes, more gained nothing

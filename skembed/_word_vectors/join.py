@@ -31,10 +31,9 @@ import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .directions import no_moments, strongest_directions
-from .matches import check_given, known_fraction
+from .matches import SIF_A, check_given, counts_of, known_fraction
 from .read import read_source
 
-SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
 
@@ -101,11 +100,6 @@ def _weighed(source: Any) -> tuple[list[str], np.ndarray]:
     if hasattr(source, "word_weights_"):
         vectors = vectors * source.word_weights_[[source.vocabulary_[word] for word in words], None]
     return words, vectors
-
-
-def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
-    """Return how often each word occurs in the text, (n_words,) int64."""
-    return corpus.vocabulary.look_up(corpus.vocabulary.counts, words)
 
 
 def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Tokenizer
 from .._validation.messages import warn_at_user
 
+SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
 _MOST_WORDS, _MOST_KEYS = 10_000, 200_000  # of a text and of a vocabulary, compared to find the reason
 
@@ -92,3 +93,8 @@ def reason_of(keys: Collection[str], words: Sequence[str], counts: np.ndarray, t
 
 def examples_of(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
+
+
+def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+    """Return how often each word occurs in the text, (n_words,) int64."""
+    return corpus.vocabulary.look_up(corpus.vocabulary.counts, words)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.fitted import Fitted
+from .._base.parameters import LENGTH, length_without_source
 from .._base.start import median_length
 from .._base.trained import TrainedVectorizer
-from .._base.vector_length import LENGTH, length_without_source
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
