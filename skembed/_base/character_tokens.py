@@ -22,6 +22,9 @@ def has_words_and_ngrams(tokenizer: Tokenizer) -> bool:
     return isinstance(tokenizer.analyzer, CharacterNgrams) and tokenizer.analyzer.words
 
 
+_MOST = 30.0  # factor of words; that of usual text is 1 to 6
+
+
 class Balance(NamedTuple):
     """The factors of the weights of words and of n-grams of characters."""
 
@@ -41,11 +44,14 @@ class Balance(NamedTuple):
 
     @classmethod
     def between(cls, is_ngram: np.ndarray, mass: np.ndarray, total: float) -> Self:
-        """The factors that give words and n-grams half of a total each, from the sum of the weights of each token."""
+        """The factors that give words and n-grams half of a total each, from the sum of the weights of each token.
+
+        That of words has a limit: a text with a huge string without spaces has nearly no words.
+        """
         of_words, of_ngrams = mass[~is_ngram].sum(), mass[is_ngram].sum()
         if of_words == 0 or of_ngrams == 0:
             return cls.even()
-        return cls(np.float32(total / 2 / of_words), np.float32(total / 2 / of_ngrams))
+        return cls(np.float32(min(total / 2 / of_words, _MOST)), np.float32(total / 2 / of_ngrams))
 
     @property
     def is_even(self) -> bool:

@@ -171,6 +171,12 @@ def test_ngrams_of_characters_are_not_joined():
         Sent2VecVectorizer(8, ngram_range=(1, 3), analyzer="word+char_wb").fit(S)
 
 
+def test_a_huge_string_does_not_make_words_huge():
+    emb = CBOSVectorizer(8, max_iter=1, random_state=0).fit([*S, "x" * 100_000], [*Y, 0])
+    assert emb._state.word_weight == 30
+    assert np.isfinite(emb.transform(S)).all()
+
+
 def test_components_of_words_and_characters():
     rows = BOWPCA(3, analyzer="word+char_wb").fit(S).transform(["Türenx"])
     assert np.abs(rows).max() > 0
