@@ -99,14 +99,8 @@ VARIANTS = {
         "given": {**START, "unknown": "zero"},
     },
     "CPhraseVectorizer": {
-        "sgd": {
-            "solver": "sgd",
-            "learning_rate": 0.02,
-            "window": 2,
-            "window_growth": 0,
-            "negative": 3,
-            "unknown": "zero",
-        },
+        "sgd": {"solver": "sgd", "learning_rate": 0.02, "window": 2, "window_growth": 0, "negative": 3}
+        | {"unknown": "zero"},
         "mean": {"pooling": "mean", "window": 1, "window_growth": 1, "min_count": 5},
     },
     "ParaphraseVectorizer": {
