@@ -73,10 +73,10 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
     def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
         """From the first fit: a later fit that continues it does not change what "auto" means."""
-        automatic = self._automatic | (self._automatic_for_characters if has_characters(state) else {})
-        if name not in automatic:
-            return super()._meaning_of_auto(name, state)
-        return automatic[name][bool(state.first_from_labels)]
+        automatic = self._automatic.get(name)
+        if name in self._automatic_for_characters and has_characters(state):
+            automatic = self._automatic_for_characters[name]
+        return super()._meaning_of_auto(name, state) if automatic is None else automatic[bool(state.first_from_labels)]
 
     def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
         """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.

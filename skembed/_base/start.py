@@ -16,7 +16,7 @@ from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
-from .._training.learned_arrays import Start, copies_of, moving, start_arrays
+from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.state import FittedState
 from .._validation.messages import warn_at_user
 from .._word_vectors.matches import check_given, counts_of, known_fraction
@@ -85,10 +85,9 @@ def vocabulary_with_init(estimator: Any, corpus: SentenceCorpus, state: FittedSt
     )
 
 
-def warn_if_all_frozen(estimator: Any, state: FittedState) -> None:
+def _warn_if_all_frozen(records: list[LearnedArray], n_frozen: int) -> None:
     """Warn where all that could be learned is frozen."""
-    records, n_frozen = moving(estimator._learned_arrays(state)), state.n_frozen
-    if n_frozen and all(record.update == "rows" and record.shape[0] == n_frozen for record in records):
+    if n_frozen and all(record.update == "rows" and record.shape[0] == n_frozen for record in moving(records)):
         warn_at_user("Nothing is learned: freeze_init=True keeps the words of init, and the text has no others.")
 
 
@@ -107,11 +106,9 @@ def check_same_start(estimator: Any, state: FittedState) -> None:
         )
 
 
-def start_of_words(estimator: Any, state: FittedState, at_random: Start) -> Start:
-    """Start of an array that has the words in its first rows: from `init`, or at random without it."""
-    start: InitVectors | None = state.start
-    if start is None:
-        return at_random
+def start_of_words(estimator: Any, state: FittedState) -> Start:
+    """Start of an array that has the words in its first rows, from `init`."""
+    start: InitVectors = state.start
 
     def fill(array: np.ndarray, seed: int) -> None:
         n_given, words = len(start.words), list(state.vocabulary_)
@@ -255,7 +252,7 @@ def new_state(
     arrays = estimator._learned_arrays(state)
     state = replace(state, layout=layout_of_options(estimator, arrays, state))
     state = state.with_arrays(start_arrays(arrays, estimator.solver, state.seed))
-    warn_if_all_frozen(estimator, state)
+    _warn_if_all_frozen(arrays, state.n_frozen)
     return replace(state, start=None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -344,7 +345,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
 
     def _start_of_words(self, state: FittedState, at_random: Start) -> Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""
-        return start_of_words(self, state, at_random)
+        return at_random if state.start is None else start_of_words(self, state)
 
     def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> FittedState:
         """The state before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
@@ -383,7 +384,8 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return self._make_trainer(state, passes_of_a_set)
 
     def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
-        n_threads, examples, records = count_threads(self.n_jobs), self._examples(state), self._learned_arrays(state)
+        n_threads, examples = count_threads(self.n_jobs), self._examples(state)
+        records = partial(self._learned_arrays, state)
         options = LoopOptions(self.solver, self.batch_size, n_threads, examples, records, state, passes_of_a_set)
         return self._make_objective(state).make_loop(options)
 

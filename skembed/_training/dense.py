@@ -64,7 +64,7 @@ class DenseObjective(Objective):
     def make_loop(self, options: LoopOptions) -> BlockLoop:
         solver, batch_size, n_threads, examples, records, state, _ = options
         return DenseTrainer(
-            self, solver, batch_size, state.seed, n_threads, examples=examples, records=records, state=state
+            self, solver, batch_size, state.seed, n_threads, examples=examples, records=records(), state=state
         )
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:

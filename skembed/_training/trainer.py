@@ -52,7 +52,7 @@ class LoopOptions(NamedTuple):
     batch_size: int | str
     n_threads: int
     examples: Examples
-    records: list[LearnedArray]
+    records: Callable[[], list[LearnedArray]]
     state: FittedState
     passes_of_a_set: int = 1  # of pairs
 
