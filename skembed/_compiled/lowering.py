@@ -11,14 +11,14 @@ an array as an argument, and return whether they have raised an exception.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.instructions import InsertValue
 from numba import types
 from numba.core import cgutils, lowering
-from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
-from numba.core.ir import Assign
+from numba.core.ir import UNDEFINED, Assign
 from numba.core.typing import signature as signature_of
 from numba.np import arrayobj
 
@@ -61,15 +61,16 @@ class KernelLower(lowering.Lower):
             super()._find_singly_assigned_variable()
             return
         assigned: dict[str, int] = {}
-        others = set(must_use_alloca(self.blocks))
+        others = set()
         for offset, block in self.blocks.items():
             for statement in block.find_insts(Assign):
                 name = statement.target.name
                 if name in assigned:
                     others.add(name)
                 assigned[name] = offset
-        before = compute_cfg_from_blocks(self.blocks).dominators()
-        for offset, names in compute_use_defs(self.blocks).usemap.items():
+        lifetime = self.func_ir.variable_lifetime
+        before = lifetime.cfg.dominators()
+        for offset, names in lifetime.usedefs.usemap.items():
             others.update(name for name in names if not assigned.get(name, offset) < offset)
             others.update(name for name in names if assigned.get(name) not in before.get(offset, ()))
         self._singly_assigned_vars = set(assigned) - others
@@ -144,6 +145,21 @@ class KernelLower(lowering.Lower):
         pair = self.context.get_constant_undef(kind)
         pair = builder.insert_value(pair, number, 0)
         return builder.insert_value(pair, builder.icmp_signed(">", count, count.type(0)), 1)
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        if op in (operator.pow, operator.ipow):  # which have versions for constants
+            return super().lower_binop(resty, expr, op)
+        expr.static_lhs = expr.static_rhs = UNDEFINED
+        if expr.op != "binop":
+            return super().lower_binop(resty, expr, op)
+        signature, context, builder = self.fndesc.calltypes[expr], self.context, self.builder
+        values = [
+            context.cast(builder, self.loadvar(operand.name), self.typeof(operand.name), kind)
+            for operand, kind in zip((expr.lhs, expr.rhs), signature.args)
+        ]
+        function = context.typing_context.resolve_value_type(op)
+        value = context.get_function(function, signature)(builder, values)
+        return context.cast(builder, value, signature.return_type, resty)
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         kind = self.typeof(value.name)

@@ -17,6 +17,7 @@ from .signatures import with_memory
 
 # Steps of numba for what kernels do not have: closures, comprehensions, `with`, arithmetic on whole arrays.
 _NEEDLESS = {
+    "IRProcessing",  # which other steps do again
     "WithLifting",
     "InlineClosureLikes",
     "RewriteDynamicRaises",

@@ -6,6 +6,7 @@ passes over a function: half of the time that it takes to find the types in it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from numba import types
@@ -24,7 +25,7 @@ def with_memory(context: Any) -> Any:
 
 class _Memory:
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        if type(func) is not types.Function or kws:
+        if kws or (type(func) is not types.Function and func is not operator.getitem):
             return super().resolve_function_type(func, args, kws)  # type: ignore[misc]
         key = func, tuple(args)
         found = _found.get(key)
@@ -32,4 +33,11 @@ class _Memory:
             found = super().resolve_function_type(func, args, kws)  # type: ignore[misc]
             if found is not None:
                 _found[key] = found
+        return found
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        key = operator.setitem, (target, index, value)
+        found = _found.get(key)
+        if found is None:
+            found = _found[key] = super().resolve_setitem(target, index, value)  # type: ignore[misc]
         return found
