@@ -270,15 +270,8 @@ NAMES = list(_SETTINGS)
 METHODS = [cls.__name__ for cls in CLASSES]
 # For what happens before a method learns, and is the same for many: one for each way from text to rows.
 KINDS = [
-    "CBOSVectorizer",
-    "CBOSVectorizer-stem",
-    "Sent2VecVectorizer-hash",
-    "ParaphraseVectorizer",
-    "TargetVectorizer",
-    "MeanEmbeddingVectorizer-given",
-    "SkipThoughtVectorizer",
-    "BOWPCA",
-    "BOWPCA-plain",
+    *("CBOSVectorizer", "CBOSVectorizer-stem", "Sent2VecVectorizer-hash", "ParaphraseVectorizer", "TargetVectorizer"),
+    *("MeanEmbeddingVectorizer-given", "SkipThoughtVectorizer", "BOWPCA", "BOWPCA-plain"),
 ]
 _OPTIONS = {option for cls, _ in _SETTINGS.values() for option in default(cls).get_params()}
 # Those that learn by gradient descent, and the same with defaults only.

@@ -33,7 +33,7 @@ class Items(list):
         raise AssertionError("the repr of all items was computed")
 
 
-MANY = ["The cat sat on the mat."] * 6 + [Costly()] * 100_000
+MANY = ["The cat sat on the mat."] * 6 + [Costly()] * 10_000
 LARGE = {
     "list": MANY,
     "list of another type": Items(MANY),

@@ -188,7 +188,7 @@ def test_cross_validation_learns_from_the_corpus(name):
     np.testing.assert_array_equal(scores, cross_val_score(frozen, TEXT, TOPICS, cv=folds))
 
 
-@every_kind
+@pytest.mark.parametrize("name", [name for name in KINDS if name in METHODS])
 def test_grid_search_in_two_processes(name, tmp_path):
     corpus().save(tmp_path / "corpus")
     on_disk = SentenceCorpus.load(tmp_path / "corpus")

@@ -135,9 +135,18 @@ def _quick(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("kind", **by_name(TEXTS))
-@pytest.mark.parametrize("model", [BAGS, TfidfVectorizer(), make_pipeline(BOWPCA(n_components=None))], ids=repr)
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [(BAGS, kind) for kind in TEXTS]
+    + [
+        (model, kind)
+        for model in (TfidfVectorizer(), make_pipeline(BOWPCA(n_components=None)))
+        for kind in ("generator", "polars", "corpus")
+    ],
+    ids=repr,
+)
 def test_sentences(model, kind):
+    kind = TEXTS[kind]
     same(semantic_classification(model, kind(X), Y), semantic_classification(model, X, Y))
     same(semantic_classification(model.fit(X), kind(X), Y), semantic_classification(model, X, Y))
     options = {"cv": 3, "inner_cv": 2}
