@@ -64,8 +64,8 @@ def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "
     of the idf over classes in [1]_, which leaves stop words in where clusters are few. Of terms with equal weights the
     more frequent one comes first, then the longer one, then the first in the alphabet.
 
-    Words are those of :class:`~skembed.SentenceCorpus`: in scripts without spaces between words, such as Chinese and Thai, each
-    letter with its signs is one, and two of them are a pair.
+    Words are those of :class:`~skembed.SentenceCorpus`: in scripts without spaces between words, such as Chinese and
+    Thai, each letter with its signs is one, and two of them are a pair.
 
     References
     ----------
