@@ -14,7 +14,7 @@ from .words import UNSPACED_LETTER, marks
 
 # The fraction of the words with such characters, and their mean length; those of a segmenter are shorter.
 _MANY, _LONG = 1 / 3, 3.0
-_LONGER = 20.0  # characters of a word in a script with spaces
+_LONGER = 20  # characters of a word in a script with spaces
 _WITH_SIGNS = re.compile("[\u0900-\u0eff\u1000-\u109f\u1780-\u17ff]")  # letters of India, Thailand and around
 _BLOCK = 128  # code points of a script
 _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occur together
@@ -77,8 +77,8 @@ def fault_of_words(tokenizer: Tokenizer, words: Sequence[str], counts: np.ndarra
                 f"signs, at which token_pattern={brief(tokenizer.token_pattern)} cuts words. Leave token_pattern=None, "
                 "which keeps them."
             )
-    is_rare = counts == 1
-    if counts[is_rare].sum() > max(total / 2, least) and np.dot(counts, lengths) > _LONGER * total:
+    is_rare = (counts == 1) & (lengths > _LONGER)
+    if is_rare.sum() > max(total / 2, least):
         return (
             f"Words such as {brief(words[int(np.argmax(is_rare))], 40)} have {np.dot(counts, lengths) / total:.1f} "
             'characters in the mean, and most occur once, as in text without spaces. Set analyzer="char", which '

@@ -128,8 +128,10 @@ def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
         # An unknown word is overwritten by the next one; a branch would be mispredicted.
         row = min(text.tokens[p], n_words - 1)
         gradient.row[k], gradient.vector[k], gradient.scale[k] = row, member, text.word_weight[np.uint64(row)]
-        k += np.int64(text.tokens[p] < n_words)
-        last_word = last_word if beside and bag.is_of_characters[np.uint64(row)] else k
+        is_known = text.tokens[p] < n_words
+        k += np.int64(is_known)
+        if not beside or (is_known and not bag.is_of_characters[np.uint64(row)]):
+            last_word = k
     for order in range(2, bag.max_order + 1):
         for i in range(first, last_word - order + 1):
             weight = gradient.scale[i]

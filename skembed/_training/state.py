@@ -201,7 +201,7 @@ class FittedState:
     @cached_property
     def is_of_characters(self) -> np.ndarray:
         """Which tokens are n-grams of characters beside words, (n_words,) bool; (0,) where there are not both."""
-        analyzer = self.tokenizer.analyzer
+        analyzer = None if self.tokenizer is None else self.tokenizer.analyzer
         if not isinstance(analyzer, CharacterNgrams) or not analyzer.words:
             return np.zeros(0, np.bool_)
         return are_ngrams(self.vocabulary_)

@@ -148,8 +148,11 @@ def test_similar_words_are_words():
 def test_word_ngrams_are_made_of_words_alone(method, tmp_path):
     n_buckets = 10_007
     options = {"ngram_range": (1, 2), "n_buckets": n_buckets, "analyzer": "word+char_wb", "random_state": 0}
-    emb = method(8, n_jobs=1, **options).fit(S, Y)
-    words = [[emb.vocabulary_[word] for word in BOTH(sentence) if word[0] != "~"] for sentence in S]
+    options["min_count"] = 2  # so that words and n-grams of the rare sentences are unknown
+    text, y = [*S, "Die xyz vwu ist zu", "tsr Tür"], [*Y, 1, 1]
+    emb = method(8, n_jobs=1, **options).fit(text, y)
+    rows_of = emb.vocabulary_
+    words = [[rows_of[word] for word in BOTH(sentence) if word[0] != "~" and word in rows_of] for sentence in text]
     pairs = {(a * int(NGRAM_MULTIPLIER) + b) % 2**64 % n_buckets for row in words for a, b in pairwise(row)}
     assert pairs
     assert set(np.flatnonzero(emb.ngram_vectors_.any(axis=1)).tolist()) == pairs
@@ -157,7 +160,7 @@ def test_word_ngrams_are_made_of_words_alone(method, tmp_path):
     assert {"die türen", "türen ist", "ist zu"} == {name for name in names if " " in name and name[0] != "~"}
     mean = vectors.sum(axis=0) / len(vectors)
     np.testing.assert_allclose(emb.transform(["Die Türen ist nie zu"])[0], mean, rtol=1e-4, atol=1e-6)
-    others = method(8, n_jobs=2, **options).fit(S, Y)
+    others = method(8, n_jobs=2, **options).fit(text, y)
     assert np.array_equal(others.ngram_vectors_, emb.ngram_vectors_)
     save(emb, tmp_path / "model")
     assert np.array_equal(load(tmp_path / "model").transform(MORE), emb.transform(MORE))
