@@ -18,7 +18,7 @@ def with_memory(context: Any) -> Any:
     """A typing context that shares everything with this one, and remembers signatures."""
     kind = type(context)
     remembering = type(f"Remembering{kind.__name__}", (_Memory, kind), {})
-    copy = object.__new__(remembering)
+    copy: Any = object.__new__(remembering)
     copy.__dict__ = context.__dict__
     return copy
 
