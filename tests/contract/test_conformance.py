@@ -180,6 +180,12 @@ def test_rows(name, X):
 
 
 @every
+def test_rows_of_a_generator(name):
+    """Whose length nobody knows, so that an encoder makes the array for the rows itself."""
+    assert bits(fitted(name).transform(sentence for sentence in TEXT)) == bits(fitted(name).transform(TEXT))
+
+
+@every
 def test_rows_are_not_all_alike(name):
     rows = dense(fitted(name).transform(TEXT))
     assert len(np.unique(rows, axis=0)) > 60

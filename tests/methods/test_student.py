@@ -235,3 +235,8 @@ def test_a_corpus_is_the_same_text():
     corpus = SentenceCorpus.from_sentences(X)
     models = [StudentVectorizer(random_state=0).fit(text, teacher(X)) for text in (X, corpus)]
     assert bits(models[0].word_vectors_) == bits(models[1].word_vectors_)
+
+
+def test_more_components_than_the_teacher_has_are_refused():
+    with pytest.raises(ValueError, match="n_components=13, but y has vectors of length 12. Use at most that"):
+        StudentVectorizer(13).fit(text(30), teacher(text(30)))
