@@ -8,6 +8,7 @@ __all__ = [
     "batches",
     "context",
     "coverage",
+    "embedding",
     "fitted",
     "given",
     "growth",

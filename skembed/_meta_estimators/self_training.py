@@ -66,15 +66,19 @@ def find_stretches(
     """
     classes = np.unique(labels, return_inverse=True)[1]
     dense = [name for name, rows in labelled.items() if isinstance(rows, np.ndarray) and weights[name]]
-    if not dense:
+    if not 0 < len(dense) < len(labelled):
         return {}
     rows = np.hstack([weights[name] ** 0.5 * unlabelled[name] for name in dense]).astype(np.float64)
     rows = np.c_[unit_rows(rows), np.ones(len(rows))]
     solved = cho_factor(rows.T @ rows + _PENALTY * np.eye(rows.shape[1]))
 
+    of_sparse = _kernel({name: block for name, block in labelled.items() if name not in dense}, weights)
+    of_dense = _kernel({name: labelled[name] for name in dense}, weights)
+
     def learn(some: np.ndarray) -> dict[str, np.ndarray]:
         known = side_by_side({name: block[some] for name, block in labelled.items()}, weights)
-        directions = _directions(_first_scores(known, classes[some], unlabelled, weights), rows, solved)
+        kernel = (of_sparse + of_dense)[np.ix_(some, some)]
+        directions = _directions(_first_scores(known, kernel, classes[some], unlabelled, weights), rows, solved)
         ends = np.cumsum([unlabelled[name].shape[1] for name in dense])
         return {name: _stretch(unlabelled[name], part) for name, part in zip(dense, np.split(directions, ends[:-1]))}
 
@@ -82,20 +86,22 @@ def find_stretches(
     halves = order[::2], order[1::2]
     gains = []
     for learned_from, tested in (halves, halves[::-1]):
-        known = {name: block[tested] for name, block in labelled.items()}
-        stretched = stretched_rows(known, learn(learned_from))
-        plain, other = (_losses(side_by_side(blocks, weights), classes[tested]) for blocks in (known, stretched))
+        stretched = _kernel(
+            stretched_rows({name: labelled[name][tested] for name in dense}, learn(learned_from)), weights
+        )
+        own = np.ix_(tested, tested)
+        plain, other = (_losses(of_sparse[own] + kernel, classes[tested]) for kernel in (of_dense[own], stretched))
         gains.append(plain - other)
     gain = np.concatenate(gains)
     return learn(order) if gain.mean() > _STANDARD_ERRORS * gain.std() / len(gain) ** 0.5 else {}
 
 
 def _first_scores(
-    known: csr_array, classes: np.ndarray, others: dict[str, Any], weights: dict[str, float]
+    known: csr_array, kernel: np.ndarray, classes: np.ndarray, others: dict[str, Any], weights: dict[str, float]
 ) -> np.ndarray:
     """Scores of other texts for each class, by ridge regression on the labelled rows."""
     targets = np.eye(classes.max() + 1)[classes]
-    inverse = cho_factor(kernel_of(known) + 1 + ALPHA * np.eye(len(classes)))
+    inverse = cho_factor(kernel + 1 + ALPHA * np.eye(len(classes)))
     columns = (known.T @ cho_solve(inverse, targets - targets.mean(axis=0))).astype(np.float32)
     scores = np.zeros((next(iter(others.values())).shape[0], targets.shape[1]))
     first = 0
@@ -130,9 +136,13 @@ def _stretch(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return np.asarray((axes * np.sqrt(1 + _SHARE * np.clip(squares, 0, None)) @ axes.T).astype(np.float32))
 
 
-def _losses(rows: Any, classes: np.ndarray) -> np.ndarray:
+def _kernel(blocks: dict[str, Any], weights: dict[str, float]) -> np.ndarray:
+    """The dot products of all pairs of rows."""
+    return np.asarray(sum((weights[name] * kernel_of(block) for name, block in blocks.items()), np.zeros((1, 1))))
+
+
+def _losses(kernel: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Squared errors of the labelled rows, each predicted from the others."""
     targets = np.eye(classes.max() + 1)[classes]
     scaled = (targets - targets.mean(axis=0)) / np.where(targets.any(axis=0), targets.std(axis=0), 1)
-    kernel = kernel_of(rows) + 1 + ALPHA * np.eye(rows.shape[0])
-    return np.asarray((left_out_residuals(kernel, scaled) ** 2).sum(axis=1))
+    return np.asarray((left_out_residuals(kernel + 1 + ALPHA * np.eye(len(kernel)), scaled) ** 2).sum(axis=1))

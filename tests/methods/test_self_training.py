@@ -102,7 +102,8 @@ def test_directions_are_those_of_ridge_regression_of_guesses():
     rows = np.c_[others, np.ones(50)]
     targets = np.eye(3)[classes]
     blocks = {"words": csr_array(others[:, :2].astype(np.float32)), "halves": others[:, 2:].astype(np.float32)}
-    first = self_training._first_scores(csr_array(known * 0.5**0.5), classes, blocks, {"words": 0.5, "halves": 0.5})
+    rows_of_known, weights = csr_array(known * 0.5**0.5), {"words": 0.5, "halves": 0.5}
+    first = self_training._first_scores(rows_of_known, known @ known.T / 2, classes, blocks, weights)
     kernel = known @ known.T / 2 + 1 + ALPHA * np.eye(12)
     scores = others @ known.T / 2 @ np.linalg.solve(kernel, targets - targets.mean(axis=0))
     np.testing.assert_allclose(first, scores, atol=1e-6)
