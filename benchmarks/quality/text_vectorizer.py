@@ -8,8 +8,8 @@ most of them without a label. It is compared with "tf-idf", the better in the me
 fitted on the labelled rows, and on all of them; with "tuned", sublinear tf-idf of words and bigrams with C of 0.1, 1 or
 10 by 3-fold cross-validation; and with "characters", sublinear tf-idf of all rows, of char_wb 2 to 5, or of char 1 to 4
 in scripts without spaces. The interval of a lead holds with 95 %, for other test rows and other draws. The blocks are
-the same for all draws of a task, so they are learned once; the weights are found anew in each draw. FILE keeps what is
-measured for the next run.
+the same for all draws of a task, so they are learned once; weights and stretches are found anew in each draw. FILE
+keeps what is measured for the next run.
 """
 
 import csv
@@ -26,6 +26,7 @@ from sklearn.svm import LinearSVC
 from skembed import TextVectorizer
 from skembed._meta_estimators.block_rows import side_by_side
 from skembed._meta_estimators.block_weights import find_weights
+from skembed._meta_estimators.self_training import are_enough, find_stretches, stretched_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -92,9 +93,15 @@ class Learned:
         some = np.arange(len(rows))
         if len(rows) > MOST_LABELLED:
             some = np.sort(np.random.default_rng(seed).choice(len(rows), MOST_LABELLED, replace=False))
-        weights = find_weights({name: self.rows[name][rows[some]] for name in names}, y[rows[some]])
-        train = side_by_side({name: self.rows[name][rows] for name in names}, weights)
-        return train, side_by_side({name: self.test[name] for name in names}, weights)
+        known = {name: self.rows[name][rows[some]] for name in names}
+        weights = find_weights(known, y[rows[some]])
+        train, test = ({name: of[name] for name in names} for of in (self.rows, self.test))
+        others = np.setdiff1d(np.arange(len(y)), rows)
+        if are_enough(y[rows[some]], len(others)):
+            unlabelled = {name: self.rows[name][others] for name in names}
+            stretches = find_stretches(known, y[rows[some]], unlabelled, weights)
+            train, test = stretched_rows(train, stretches), stretched_rows(test, stretches)
+        return side_by_side({name: train[name][rows] for name in names}, weights), side_by_side(test, weights)
 
 
 def is_right(classifier, train, y, test, y_test):

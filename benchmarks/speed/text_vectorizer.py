@@ -6,6 +6,11 @@ Rows are sentences of simplewiki in random order, 1,000 of them with one of eigh
 least of three, after a fit that compiles. tf-idf is TfidfVectorizer with its defaults, saved with joblib.
 """
 
+import os
+
+# Before numpy is imported: on a busy machine its threads spend CPU seconds waiting for each other.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
 import gzip
 import sys
 import tempfile

@@ -146,7 +146,11 @@ def _spaced_words(text: str) -> list[str]:
 
 def _weigh_directions(learner: ParaphraseVectorizer, texts: Any) -> None:
     """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
-    weights = weights_of_directions(unit_rows(embed(learner, learner._fitted_state(), texts, "X")))
-    vectors = learner.word_vectors_ @ weights
+    multiply_vectors(learner, weights_of_directions(unit_rows(embed(learner, learner._fitted_state(), texts, "X"))))
+
+
+def multiply_vectors(learner: ParaphraseVectorizer, matrix: np.ndarray) -> None:
+    """Multiply the vectors of all words by a square matrix."""
+    vectors = learner.word_vectors_ @ matrix
     state = learner._state.with_arrays({"word_vectors_": vectors})
     learner._publish(replace(state, unknown_length=np.float32(np.median(np.linalg.norm(vectors, axis=1)))))

@@ -43,11 +43,15 @@ def fit_projection(
         model.components_ *= scale
     if by_strength:
         model.components_ *= np.sqrt(strengths / (strengths[0] or 1))[:, None]
-    # Rounded to 16 bits, in which saved models hold them; in the order of memory that `product` reads without a copy.
-    model.components_ = model.components_[:rank].astype(np.float16).astype(np.float32, order="F")
+    model.components_ = rounded(model.components_[:rank])
     for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
         setattr(model, name, getattr(model, name)[:rank])
     return model
+
+
+def rounded(components: np.ndarray) -> np.ndarray:
+    """Directions in 16 bits, in which saved models hold them, as `product` reads them without a copy."""
+    return components.astype(np.float16).astype(np.float32, order="F")
 
 
 def product(rows: Any, columns: np.ndarray) -> np.ndarray:

@@ -18,8 +18,8 @@ from .._text.words import UNSPACED_LETTER, bigrams_of, words_and_bigrams_of, wor
 from .._word_vectors.join import unit_rows
 from .block_rows import count_rows, tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
-from .halves import fit_halves
-from .projections import fit_projection, product
+from .halves import fit_halves, multiply_vectors
+from .projections import fit_projection, product, rounded
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
@@ -54,6 +54,15 @@ class BuiltInBlocks(NamedTuple):
             else:  # `transform` checks more, which takes longer than one row does
                 rows[name] = unit_rows(embed(block, block._fitted_state(), texts, "X"))
         return rows
+
+    def stretch(self, matrices: dict[str, np.ndarray]) -> None:
+        """Multiply the rows of some dense blocks by symmetric matrices, before they are scaled to length one."""
+        for name, matrix in matrices.items():
+            block = self.blocks[name]
+            if name in SOURCES:
+                block.components_ = rounded(matrix @ block.components_)
+            else:
+                multiply_vectors(block, matrix)
 
 
 def fit_blocks(

@@ -13,7 +13,6 @@ from sklearn.base import TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.parameters import ReadsText
@@ -22,10 +21,9 @@ from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.containers import one_column
 from .._validation.limits import integers
 from .._validation.messages import warn_at_user
-from .._validation.targets import check_length, check_size, numbers_in_columns, split_labels
+from .._validation.targets import targets_of_rows
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
@@ -34,6 +32,7 @@ from .halves import neighbours_of
 from .model_weights import with_models
 from .projections import fit_projection
 from .related_text import warn_of_unrelated
+from .self_training import self_train
 from .student_block import STUDENT, fit_student, rows_of
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks
 
@@ -112,6 +111,12 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     than a standard error, the nearest to a rule is taken: 1 up to ten labels per class, from there on in inverse
     proportion to their number. A transformer in `blocks` weighs as a sparse block if its rows are sparse or it replaces
     a sparse one, otherwise as a dense one.
+
+    *Text without labels* also says which directions tell the classes apart, if there are at least 500 such texts in `X`
+    and `corpus`, more than labelled ones, and no other blocks than the built-in ones. Ridge regression on the labelled
+    rows guesses their labels, and then, ten times, ridge regression of the guesses on the dense rows guesses anew. The
+    dense blocks are stretched along its directions if each half of the labelled rows is predicted better with those of
+    the other half, by three standard errors of the squared errors.
 
     *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
     ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
@@ -292,7 +297,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
         check_n_jobs(self.n_jobs)
-        targets, has_target = _targets(y, len(texts))
+        targets, has_target = targets_of_rows(y, len(texts))
         random_state = check_random_state(self.random_state)
         corpus = [] if self.corpus is None else self._texts(self.corpus, "corpus")
         own = [*corpus, *texts]
@@ -326,7 +331,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             kept, of_kept = np.arange(len(texts)), labelled
         else:  # the rows of many texts would take more memory than all else
             kept, of_kept = labelled, np.arange(len(labelled))
-        weighted = {name: block[kept + len(corpus)] for name, block in weighted.items()}
+        of_own = weighted
+        weighted = {name: block[kept + len(corpus)] for name, block in of_own.items()}
         rows = {name: block[kept] for name, block in rows.items()}
         rows |= built_in.rows([texts[row] for row in kept], weighted)
         fitted = built_in.blocks | {name: block.transformer for name, block in given.items()}
@@ -338,6 +344,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         weights = find_weights({name: known[name] for name in known if name not in models}, targets, sparse)
         if models:
             weights = with_models(weights, known, targets, models)
+        unlabelled = np.flatnonzero(np.append(np.ones(len(corpus), bool), ~has_target))
+        if not given and self_train(built_in, own, of_own, unlabelled, (known, targets), weights, random_state):
+            rows = built_in.rows([texts[row] for row in kept], weighted)
         self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
         found = side_by_side(rows, self.block_weights_)
         self._projection = self._project(corpus, found, random_state)
@@ -379,19 +388,3 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
 
     def _texts(self, X: Any, name: str) -> list[str]:
         return list_of_texts(X, name, missing=self.missing)
-
-
-def _targets(y: Any, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Targets of the rows that have one, a class each or numbers in columns, and which rows these are."""
-    if y is None:
-        return np.empty(0), np.zeros(n_texts, bool)
-    check_length(y, n_texts, "X")
-    y = one_column(y)
-    if issparse(y) or len(getattr(y, "shape", ())) > 1:
-        return numbers_in_columns(y), np.ones(n_texts, bool)
-    labels, has_label = split_labels(y)
-    check_length(has_label, n_texts, "X")
-    check_size(labels)
-    if len(labels) and type_of_target(labels) == "continuous":
-        labels = labels[:, None].astype(np.float64)
-    return labels, has_label

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
+from sklearn.utils.multiclass import type_of_target
 
 from .columns import as_column, as_labels, as_matrix, rows_of_column
-from .containers import is_missing
+from .containers import is_missing, one_column
 from .messages import brief, warn_at_user
 
 _STEP = 10_000  # rows that are checked at once
@@ -174,3 +175,19 @@ def _fault(largest: float) -> str:
     if largest == 0:
         return "only zeros"
     return f"too {'small' if largest < 1 else 'large'} numbers"
+
+
+def targets_of_rows(y: Any, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of the rows that have one, a class each or numbers in columns, and which rows these are."""
+    if y is None:
+        return np.empty(0), np.zeros(n_texts, bool)
+    check_length(y, n_texts, "X")
+    y = one_column(y)
+    if issparse(y) or len(getattr(y, "shape", ())) > 1:
+        return numbers_in_columns(y), np.ones(n_texts, bool)
+    labels, has_label = split_labels(y)
+    check_length(has_label, n_texts, "X")
+    check_size(labels)
+    if len(labels) and type_of_target(labels) == "continuous":
+        labels = labels[:, None].astype(np.float64)
+    return labels, has_label
