@@ -154,10 +154,6 @@ class NextSentenceObjective(KernelObjective):
         train_next_sentence(text, rows[0], self.bag, scratch, plan, update, team)
 
 
-# Options of the base classes that the method offers.
-_OPTIONS = ("n_components", "learning_rate", "max_iter", "batch_size", "min_count", "corpus", "n_jobs", "random_state")
-
-
 class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     """Sentence embeddings learned by telling the next sentence from random ones, by logistic regression.
 
@@ -200,8 +196,11 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints = {
-        **{name: TrainedVectorizer._parameter_constraints[name] for name in _OPTIONS},
+    _parameter_constraints = {  # those of the options that the method shares, and its own
+        **{
+            name: TrainedVectorizer._parameter_constraints[name]
+            for name in "n_components learning_rate max_iter batch_size min_count corpus n_jobs random_state".split()
+        },
         "negative": [Interval(Integral, 1, None, closed="left")],
     }
     _needs_order = True  # warns if sentences stand alone

@@ -83,8 +83,9 @@ class _KernelCompiler(compiler.Compiler):
             raise
 
 
-# What is used of numba beyond its documented `pipeline_class`. Versions without it, and those before the first that was
-# tested, compile as numba does, which takes longer and gives the same numbers.
+# What is used of numba beyond its documented `pipeline_class`. Versions without it, and those that were not tested,
+# compile as numba does, which takes longer and gives the same numbers.
+_TESTED = {(0, 68)}
 _USED = {
     "_get_module_for_linking",
     "_optimize_final_module",
@@ -94,7 +95,7 @@ _USED = {
     "finalize",
 }
 _IS_KNOWN = (
-    version_info.short >= (0, 68)
+    version_info.short in _TESTED
     and _USED <= set(dir(codegen.JITCodeLibrary))
     and "no_compile" in compiler.Flags.options
     and hasattr(codegen.JITCPUCodegen, "_module_pass_manager")

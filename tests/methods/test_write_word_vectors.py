@@ -117,4 +117,4 @@ def test_paths_that_cannot_be_written(tmp_path):
 
 
 def test_both_are_public():
-    assert {"write_word_vectors", "to_gensim"} <= set(skembed.__all__)
+    assert {"write_word_vectors", "to_gensim"} <= set(skembed.formats.__all__)

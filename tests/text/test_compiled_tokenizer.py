@@ -128,6 +128,7 @@ def test_every_character_after_a_sigma():
     assert_twins([f"A\u03a3{c} {c}\u03a3{c}\u0130" for c in different_characters() if ord(c) < _N_CHARACTERS])
 
 
+@pytest.mark.filterwarnings("ignore:Words such as")
 @given(st.lists(TEXT, max_size=8))
 @settings(max_examples=400)
 @example(["\u03a3", "a\u03a3", "a\u03a3b \u0130x\n\u03a3"])
@@ -253,6 +254,7 @@ ENCODED = TEXT.map(lambda text: text.encode("utf-8", "replace"))
 LINES = st.lists(ENCODED | st.sampled_from(BYTES), max_size=12).map(b"".join)
 
 
+@pytest.mark.filterwarnings("ignore:Words such as")  # text without spaces is text too
 @given(LINES, st.integers(3, 40))
 @settings(max_examples=300)
 @example(b"", 10)
