@@ -1,5 +1,6 @@
 """`max_iter="auto"`: the number of passes follows from the words of the text, and changes nothing else of a fit."""
 
+import inspect
 import re
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_it_is_the_default_of_all_that_gained_by_it():
 def test_the_docstring_says_how_many(name):
     cls = PUBLIC[name]
     text = " ".join(
-        re.search(r'max_iter : int or "auto", default="auto"\n(.*?)\n    \w', cls.__doc__, re.DOTALL)[1].split()
+        re.search(r'max_iter : int or "auto", default="auto"\n(.*?)\n\w', inspect.getdoc(cls), re.DOTALL)[1].split()
     )
     n_words = cls._auto_passes.n_words // 1_000_000
     words = f"{n_words} million words" if n_words > 1 else "a million words"
