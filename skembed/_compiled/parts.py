@@ -13,8 +13,12 @@ from numba import version_info
 from numba.core import codegen, compiler
 
 from .disk import release_locks
-from .lowering import call_of_part
-from .passes import passes_of
+
+try:
+    from .lowering import call_of_part
+    from .passes import passes_of
+except ImportError:  # from a numba that was not tested: `_IS_KNOWN` is False then, and nothing calls them
+    pass
 
 
 class _Part(codegen.JITCodeLibrary):

@@ -87,9 +87,9 @@ class _LowerPart(NativeLowering):
     def run_pass(self, state: Any) -> bool:
         try:
             done = super().run_pass(state)
-            state.library.is_by_value = True
+            state["library"].is_by_value = True
             return done
-        except Exception:
+        except Exception:  # of any kind, where a part calls code of numba's that expects its own convention
             return _LowerKernel().run_pass(state)
 
 
