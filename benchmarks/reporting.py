@@ -95,10 +95,14 @@ def save_figure(path, draw, dpi=110):
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from PIL import Image
 
     figure = pyplot.figure(figsize=(8, 4.5), layout="constrained")
     draw(figure)
     figure.savefig(path, dpi=dpi)
+    with Image.open(path) as drawn:  # 64 colours take a third of the bytes
+        small = drawn.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
     pyplot.close(figure)
 
 

@@ -11,7 +11,6 @@ adjusted mutual information x 100. A seed is that of learning and of the cluster
 measured again: a stopped run goes on. With --aside it prints instead the figures of sets that nothing was
 chosen by: STS 2015 and 2016, means over their sets, from the published files in PUBLISHED/sts2015 and sts2016 where
 they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area under the ROC curve x 100.
-Other ways to cluster the paraphrase groups are in msrp_groups.py.
 """
 
 import argparse

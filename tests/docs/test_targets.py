@@ -1,4 +1,4 @@
-"""The tables of targets, and those of a paper beside ours, that benchmarks make from their rows: on made-up rows."""
+"""Targets and tables of a paper beside ours, that benchmarks make from their rows: on made-up rows."""
 
 from pathlib import Path
 
@@ -12,30 +12,6 @@ def benchmarks(monkeypatch):
     folder = Path(__file__).resolve().parents[2] / "benchmarks"
     monkeypatch.syspath_prepend(folder)
     monkeypatch.syspath_prepend(folder / "quality")
-
-
-def test_a_question_counts_its_rows_and_leaves_out_what_was_not_measured():
-    from reporting import target
-    from targets import by_question
-
-    rows = [
-        target("speed", "a", 3000, 2000),
-        target("speed", "b", 500, 2000),
-        target("speed", "c", None, 2000),
-        target("time", "d", 1.0, 1, at_most=True, unit="s"),
-        target("memory", "e", None, 5, at_most=True),
-    ]
-    speed, time, memory = by_question(pd.DataFrame(rows).assign(command="a.py"))
-    assert (speed["target"], speed["measured"], speed["met"]) == ("at least 2,000", "500.00 to 3,000", "1 of 2")
-    assert (time["measurement"], time["target"], time["met"]) == ("time: d", "at most 1 s", "yes")
-    assert (memory["measured"], memory["met"]) == ("not measured", "")
-
-
-def test_commands_are_of_the_scripts_with_targets():
-    from targets import commands_of
-
-    results = [{"command": f"python {name}", "targets": rows} for name, rows in (("a", [1]), ("b", []), ("c", [2]))]
-    assert commands_of(results).split("\n\n")[1] == "   python a\n   python c\n"
 
 
 def test_own_text_is_compared_with_tfidf_of_the_same_text_and_size():
