@@ -62,7 +62,7 @@ class BOWPCA(TextEstimator):
     that shows what word choice alone can do: it needs no other text and no order. With ``n_components=None`` it is the
     plain bag of words, as a sparse matrix.
 
-    Read more in the :ref:`User Guide <bow_pca>`.
+    The :ref:`User Guide <bow_pca>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -77,10 +77,8 @@ class BOWPCA(TextEstimator):
     max_features : int or None, default=None
         Keep only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
         counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
@@ -89,7 +87,7 @@ class BOWPCA(TextEstimator):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -124,10 +122,6 @@ class BOWPCA(TextEstimator):
     -----
     The components are learned from the text of `fit` alone, on sparse counts that are centred implicitly. A word that
     `fit` did not see is left out.
-
-    *The paper's own setting:* ``BOWPCA(300, weighting=None, min_count=1, token_pattern=r"(?u)\w+|[^\w\s]")``, and
-    ``n_components=None`` for its plain bag of words. As there, put it in a pipeline: cross-validation then learns
-    the components from the training sentences alone.
 
     References
     ----------

@@ -20,21 +20,19 @@ class CBOSVectorizer(ContextVectorizer):
     books, articles, manuals, dialogues. Use it with classes `y` too: then it learns which words tell the classes apart,
     for the classifier behind it. Where sentences stand alone and have no labels use :class:`Sent2VecVectorizer`.
 
-    Read more in the :ref:`User Guide <cbos>`.
+    The :ref:`User Guide <cbos>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper uses 100.
+        Length of the vectors. "auto" is that of `init`, else 100. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range` and
-        `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median length of 1,
-        unless `init` is of this class. Clones share `init`. In a grid of parameters put a fitted model into a
-        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. The n-grams of a model with the same
+        `ngram_range` and `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median
+        length of 1, unless `init` is of this class. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -44,7 +42,7 @@ class CBOSVectorizer(ContextVectorizer):
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
         holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
-        a fit that goes on from an earlier one, what the first fit learned from. "order" reads only the length of `y`.
+        later fits of one model keep to the choice of the first.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
     ngram_range : tuple of (1, n), default=(1, 1)
@@ -57,41 +55,36 @@ class CBOSVectorizer(ContextVectorizer):
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"auto", "sum", "mean"}, default="auto"
-        Whether a sentence is the sum (the paper, eq. 4) or the mean of its words, in training and transform alike.
-        "auto" is "sum", or "mean" for a model learned from labels.
+        Whether a sentence is the sum (the paper, eq. 4) or the mean of its words. "auto" is "sum", or "mean" for a
+        model learned from labels.
     weighting : {"auto", "idf", "sif"} or None, default="auto"
-        Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
-        ``f`` of the word [2]_. None, as in the paper, means 1. "auto" is "idf" for n-grams of characters from labels,
-        and None otherwise.
+        Weight of a word in that sum. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
+        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1. "auto"
+        is "idf" for n-grams of characters from labels, else None.
     unknown : {"auto", "zero", "hash"}, default="auto"
-        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
-        model learned from labels, where a random direction would be noise for the classifier.
+        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
+        depends on its text alone. "auto" is "hash", or "zero" for a model learned from labels.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd" takes
-        plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd" takes plain steps at a
+        rate that falls linearly to zero.
     learning_rate : float, default=0.1
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.01.
+        Size of the steps, above 0. For "sgd" begin near 0.01.
     max_iter : int, default=5
-        Passes over the text, also a short one, where more gained nothing. The paper makes 10.
+        Passes over the text. The paper makes 10.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
-        but between 16 and 512.
+        Sentences in a block. The paper uses 10. "auto" is 1/64 of the sentences, from 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits. The paper splits sentences of 120 words and more. `transform` never splits. "auto" is 16, or None
-        for n-grams of characters.
+        never splits. The paper splits sentences of 120 words and more. "auto" is 16, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used. "auto" is "word+char_wb" when learning from labels, unless `init`,
-        `ngram_range`, `token_pattern`, `stop_words` or `stemmer` is set, which are for words; otherwise "word".
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used. "auto" is
+        "word+char_wb" when learning from labels, unless `init`, `ngram_range`, `token_pattern`, `stop_words` or
+        `stemmer` is set, which are for words; otherwise "word".
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -99,8 +92,7 @@ class CBOSVectorizer(ContextVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
-        The paper stems.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem. The paper stems.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -110,15 +102,14 @@ class CBOSVectorizer(ContextVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -170,17 +161,6 @@ class CBOSVectorizer(ContextVectorizer):
     would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
     learns from that text, and `X` is only transformed for the next step of the pipeline. `fit` warns if more than half
     of the sentences are alone in their document, and if 500 sentences or more without documents are in no order.
-
-    *Context.* Eq. 5 always divides by 2k. Here the sum is divided by the number of neighbours that exist, so a
-    sentence at the border of a document has a context of the same scale as the others.
-
-    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs, never a
-    neighbour. All gradients come from the same weights; then each word's row is updated, in the order of the block. A
-    row with c > 8 updates in one block takes steps of 8/c the size.
-
-    *The paper's own setting:* ``CBOSVectorizer(100, window=1, negative=2, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.01, max_iter=10, batch_size=10, max_sentence_length=119, min_count=5,
-    stemmer="english")``. The paper does not name its learning rate; 0.01 is ours.
 
     References
     ----------

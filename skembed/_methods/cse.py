@@ -55,13 +55,12 @@ class CSEVectorizer(PairedSequences):
     sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only
     ``activation="tanh"`` tells "dog bites man" from "man bites dog".
 
-    Read more in the :ref:`User Guide <cse>`.
+    The :ref:`User Guide <cse>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper has 300.
+        Length of the word vectors. "auto" is that of `init`, else 100. The paper has 300.
     filter_widths : tuple of int, default=(1, 2, 3)
         Words in a window, for each kind of filter.
     n_filters : int, default=100
@@ -99,14 +98,14 @@ class CSEVectorizer(PairedSequences):
     word_dropout : float, default=0.0
         Fraction of the words of a sentence that are left out at random in training.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
-        depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
+        alone.
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, but
-        makes 5 passes at least and 20 at most.
+        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
+        to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -114,10 +113,8 @@ class CSEVectorizer(PairedSequences):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -125,17 +122,16 @@ class CSEVectorizer(PairedSequences):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
         pair that lacks a sentence is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
-        next step. Sentences of one document of a SentenceCorpus are paraphrases.
+        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
+        paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Of several sets of pairs,
-        each has its own held-out pairs and begins with the best weights of the set before, at the rate that it has
-        without `early_stopping`.
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
+        pairs has its own, and begins with the best weights of the set before.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
@@ -180,20 +176,6 @@ class CSEVectorizer(PairedSequences):
     --------
     ParaphraseVectorizer : The mean of the words alone, and faster.
     PairCorpus : Pairs, encoded once.
-
-    Notes
-    -----
-    *Start.* The filters start as a rotation of the word vectors, divided by their width and by the median length of the
-    vectors. So the model begins as the bag of words that `init` is, nearly so with "tanh", which is almost linear for
-    small numbers.
-
-    *Differences from the paper.* Its loss is `"hinge"`, and its vectors are free. It starts filters at random, pads
-    narrowly, and its rate is constant and absolute.
-
-    *The paper's own setting,* with the Paragram vectors as `init`, is ``CSEVectorizer(300, filter_widths=(1, 2, 3),
-    n_filters=100, activation="identity", padding="narrow", learn="vectors", loss="hinge", margin=0.6, alpha=1e-6,
-    filter_alpha=0.0, interpolation=1.0, word_dropout=0.1, unknown="zero", learning_rate=0.001, max_iter=10,
-    batch_size=256, min_count=1)``.
 
     References
     ----------

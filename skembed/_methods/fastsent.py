@@ -31,19 +31,17 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE) [1]_. Use
     it where you have text in reading order: books, articles, manuals, dialogues.
 
-    Read more in the :ref:`User Guide <fastsent>`.
+    The :ref:`User Guide <fastsent>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The published program makes 100.
+        Length of the vectors. "auto" is that of `init`, else 100. The published program makes 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
-        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     window : int, default=1
@@ -54,41 +52,36 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         Random words that a predicted word is compared with, drawn by the root of their frequency. The paper has a
         hierarchical softmax instead.
     subsample : float, default=1e-4
-        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``. Only
-        what is predicted is thinned out, never the sentence. The paper predicts every word, as 1 does.
+        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``. The
+        paper predicts every word, as 1 does.
     pooling : {"mean", "sum"}, default="sum"
-        Whether a sentence is the sum (the paper) or the mean of its words, in training and transform alike.
+        Whether a sentence is the sum (the paper) or the mean of its words.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the word's share
-        ``f`` of the text [2]_. None, as in the paper, means 1.
+        Weight of a word in that sum. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
+        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
+        depends on its text alone.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
-        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.15
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin near 0.1.
+        Size of the steps, above 0. For "sgd" begin near 0.1.
     max_iter : int or "auto", default="auto"
-        Passes over the text. The published program makes 1. "auto" reads 3 million words in all, but makes 5 passes at
-        least and 20 at most.
+        Passes over the text. The published program makes 1. "auto" reads 3 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. The published program goes sentence by sentence.
-        "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
+        Sentences in a block. The published program goes sentence by sentence. "auto" is 1/64 of the sentences, from 16
+        to 64 (112 if they are very short).
     max_sentence_length : int, "auto" or None, default="auto"
-        Words above which a sentence is learned from as several: its parts, of about equal length, are neighbours of
-        each other. None never splits; the paper does not. `transform` never splits. "auto" is 16, or None for n-grams
-        of characters.
+        Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
+        None, as in the paper, never splits. "auto" is 16, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The published program uses 10.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -96,26 +89,24 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`. Use it in cross-validation, which takes sentences out of
-        their order.
+        Text to learn from, instead of the `X` given to `fit`, as in cross-validation, which breaks the order.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -160,19 +151,6 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         s_i = \sum_{w \in S_i} v_w, \qquad
         L = \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
         \Big( \ell(u_c \cdot s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n \cdot s_i) \Big)
-
-    *Differences from the paper.* Its softmax over all words is computed by a hierarchy of words; here negatives are
-    sampled, once for a sentence and from one half of the words. It adds the losses of the words that a sentence
-    predicts; here a sentence has their mean. The published program forms its triples of sentences
-    across the borders of documents; here a sentence at a border has one neighbour. All gradients of a block come from
-    the same weights; then each word's row is updated, in the order of the block. A row with c > 8 updates in one block
-    takes steps of 8/c the size.
-
-    *The paper's own settings,* with and without its own words among those that a sentence predicts:
-    ``FastSentVectorizer(100, window=1, autoencode=False, negative=10, subsample=1.0, pooling="sum", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.1, max_iter=1, batch_size=1, max_sentence_length=None,
-    min_count=10)``, and the same with ``autoencode=True``. The negatives and the rate are ours, since a step is
-    for the mean of all words that a sentence predicts; the published program takes a step of 0.025 for each word.
 
     References
     ----------

@@ -42,7 +42,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     words frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of
     more than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
 
-    Read more in the :ref:`User Guide <paragraph>`.
+    The :ref:`User Guide <paragraph>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -61,16 +61,15 @@ class ParagraphVectorizer(ShardedVectorizer):
         Threshold t, above 0. An occurrence of a word of frequency f stays in its sentence with probability
         ``min(1, sqrt(t / f) + t / f)``, drawn in each pass; in `transform` this is the weight of its loss.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
-        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a row by the root of its summed squared gradients. "sgd", the paper's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.1
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.05.
+        Size of the steps, above 0. For "sgd" begin with 0.05.
     max_iter : int or "auto", default="auto"
         Passes over the text. A sentence takes one step a pass, so short texts need more. "auto" reads 6 million words
-        in all, but makes 10 passes at least and 50 at most.
+        in all, in 10 to 50 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
-        they are very short).
+        Sentences in a block. "auto" is 1/64 of them, from 16 to 64 (112 if they are very short).
     store_training_vectors : bool, default=False
         Whether to keep the vectors of the sentences that were learned from, as `training_vectors_`. They take
         ``4 * n_components`` bytes a sentence, during the fit in any case.
@@ -79,10 +78,8 @@ class ParagraphVectorizer(ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -90,7 +87,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -101,16 +98,15 @@ class ParagraphVectorizer(ShardedVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the words of the last fit. The sentences then start at the vectors
         that `transform` finds, as they do in a second `partial_fit`.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -160,20 +156,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     where :math:`h_t` is :math:`d_i` in PV-DBOW, and in PV-DM :math:`d_i` joined with the vectors of the words at most
     `window` positions from t.
 
-    *Differences from the paper.* It has a hierarchical softmax; here negatives are sampled, once for a sentence and
-    from one half of the words; in PV-DBOW four times as many, each with a quarter of the weight. Its PV-DM predicts a
-    word from those before it; here the window has both sides. All gradients of a block come from the same weights. The
-    vector of a sentence takes one step a pass, along the sum of its words' gradients. A row with c > 8 updates in one
-    block takes steps of 8/c the size, and with "sgd" so does the vector of a sentence of c > 8 predicted words.
-
-    *Memory.* The vectors of the training sentences and their sums of squares take ``4 * n_components + 8`` bytes a
-    sentence during the fit: 408 MB for a million sentences and 100 dimensions. :meth:`estimate_memory` counts them as
-    weights and accumulators.
-
-    *The papers' own settings,* for PV-DM: ``ParagraphVectorizer(300, algorithm="dm", combine="concatenate",
-    window=8, negative=5, subsample=1e-3, solver="sgd", learning_rate=0.025, max_iter=10, batch_size=1, min_count=5)``,
-    and the same with ``algorithm="dbow"``. Window and dimensions are the papers'; the rest, which they do not give, are
-    gensim's defaults.
+    *Memory.* The vectors of the training sentences take ``4 * n_components + 8`` bytes a sentence during the fit.
 
     References
     ----------

@@ -24,19 +24,17 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     lexicon of synonyms, captions of one image, questions with the same answer. Start it from a model that has learned
     from text, with `init`; pairs alone are seldom enough.
 
-    Read more in the :ref:`User Guide <paraphrase>`.
+    The :ref:`User Guide <paraphrase>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The papers use 300.
+        Length of the vectors. "auto" is that of `init`, else 100. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a fitted
-        model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
@@ -61,14 +59,14 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     binary : bool, default=False
         Whether a repeated word counts only once in a sentence, in training and transform alike.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
-        depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
+        alone.
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, but
-        makes 5 passes at least and 20 at most.
+        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
+        to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -76,10 +74,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -87,17 +83,16 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
         pair that lacks a sentence is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, instead of the `X` given to `fit`: a pipeline may then get the sentences and labels of
-        its next step. Sentences of one document of a SentenceCorpus are paraphrases.
+        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
+        paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Of several sets of pairs,
-        each has its own held-out pairs and begins with the best weights of the set before, at the rate that it has
-        without `early_stopping`.
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
+        pairs has its own, and begins with the best weights of the set before.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
@@ -143,13 +138,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     -----
     *Negatives* of a sentence are the sentences of the other pairs of its block, except of pairs that are linked to its
     own by a common text, directly or through other pairs.
-
-    *Differences from the paper.* Its loss is `"hinge"`, with free vectors. It moves the whole vocabulary in every
-    block; here only the words of the block move. Its rate is constant and absolute.
-
-    *The paper's own setting,* with the Paragram vectors as `init`, is ``ParaphraseVectorizer(300, learn="vectors",
-    loss="hinge", margin=0.4, alpha=1e-6, interpolation=1.0, word_dropout=0.0, pooling="mean", binary=False,
-    unknown="zero", learning_rate=0.005, max_iter=10, batch_size=100, min_count=1)``.
 
     References
     ----------

@@ -48,69 +48,64 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     that this mean, without one word, predicts that word's target vector [1]_. Sentences are learned one by one, so
     their order does not matter: use it for reviews, tweets, queries or titles, and where `X` comes shuffled.
 
-    Read more in the :ref:`User Guide <sent2vec>`.
+    The :ref:`User Guide <sent2vec>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper uses 600 and 700.
+        Length of the vectors. "auto" is that of `init`, else 100. The paper uses 600 and 700.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
-        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     ngram_range : tuple of (1, n), default=(1, 1)
         Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
     n_buckets : int, default=500_000
-        Rows that all n-grams share by hashing; each row costs `n_components` numbers. Used only with n-grams.
+        Rows that all n-grams share by hashing; not used for words alone.
     dropout_k : int, default=2
         Word n-grams that are dropped at random in each sentence and pass, K in the paper, which uses 3 to 7.
     negative : int, default=10
         Random words that a target is compared with, drawn by the root of their frequency. The paper uses 10.
     subsample : float, default=1e-4
-        Threshold t, above 0. A word of frequency f is taken as a target with probability
-        ``min(1, sqrt(t / f) + t / f)``. Only targets are thinned out, never the sentence. The paper uses 1e-6 to 1e-5.
+        Threshold t, above 0. A word of frequency f is taken as a target with probability ``min(1, sqrt(t / f) + t /
+        f)``. The paper uses 1e-6 to 1e-5.
     min_target_count : int, default=1
         Words that occur less often are never targets. The paper uses 5 to 20.
     alpha : float, default=0.0
         Strength of the L1 norm, 0 or more. At each update the numbers of a target vector move towards zero by the
         learning rate times alpha; for a source vector this is divided by the number of features in the mean.
     pooling : {"mean", "sum"}, default="mean"
-        Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts, in training and transform alike.
+        Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that mean, in training and transform alike; an n-gram has the mean weight of its words.
-        "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of ``n`` sentences hold, "sif" is
-        ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. None, as in the paper, means 1.
+        Weight of a word in that mean,; an n-gram has the mean weight of its words. "idf" is ``log((1 + n) / (1 + df)) +
+        1``, of a word in ``df`` of ``n`` sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``
+        [2]_. None, as in the paper, means 1.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
+        depends on its text alone.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a row by the root of its summed squared gradients, one sum a row. "sgd", the
-        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a row by the root of its summed squared gradients. "sgd", the paper's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.5
-        Size of the steps, above 0. The two solvers need different values. The paper uses 0.2 for "sgd".
+        Size of the steps, above 0. The paper uses 0.2 for "sgd".
     max_iter : int or "auto", default="auto"
-        Passes over the text. The paper makes 3 to 13. "auto" reads 3 million words in all, but makes 5 passes at least
-        and 20 at most.
+        Passes over the text. The paper makes 3 to 13. "auto" reads 3 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. The published program goes word by word; 1 comes
-        nearest. "auto" is 1/64 of the sentences, but between 16 and 64 (112 if they are very short).
+        Sentences in a block. The published program goes word by word; 1 comes nearest. "auto" is 1/64 of the sentences,
+        from 16 to 64 (112 if they are very short).
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length. None never splits, as in the paper.
-        `transform` never splits. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training, into parts of about equal length. None, as in the paper, never splits.
+        "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -118,7 +113,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -128,15 +123,14 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -171,28 +165,6 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     --------
     CBOSVectorizer : Learns from neighbouring sentences, where the text has an order.
     Word2VecVectorizer : Learns from windows of a few words.
-
-    Notes
-    -----
-    Where paper and published program differ, we follow the paper:
-
-    - *What is averaged.* The target and the n-grams that hold it are taken out, and the mean is over what is left. The
-      program puts a placeholder for the target, averages and trains its row, and has no such row at transform.
-    - *Dropout.* `dropout_k` n-grams are dropped for a whole sentence and pass. The program draws K words anew for each
-      target and drops all n-grams that touch them.
-    - *Passes.* `max_iter` is the true number. The program counts line ends and rare words into its goal but not into
-      its progress, so it makes more passes than requested.
-
-    Other differences: all targets of a sentence share one set of negatives, from one half of the words (a target skips
-    itself). N-gram rows start at zero, so an n-gram that was never seen adds nothing, though it still counts in the
-    mean; the program's start at random. With "sgd" and small blocks, use the same `learning_rate` as the program's. All
-    gradients of a block come from the same weights; then each row is updated, in the order of the block. A row with
-    c > 8 updates in one block takes steps of 8/c the size.
-
-    *The paper's own setting,* for Wikipedia and words alone: ``Sent2VecVectorizer(600, ngram_range=(1, 1), negative=10,
-    subsample=1e-5, min_target_count=20, pooling="mean", weighting=None, unknown="zero", solver="sgd",
-    learning_rate=0.2, max_iter=9, batch_size=1, max_sentence_length=None, min_count=8)``. The five others are in
-    :ref:`papers`.
 
     References
     ----------

@@ -19,21 +19,19 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     and after it is larger than with random ones [1]_. Use it where you have text in reading order and compare sentences
     by cosine. `temperature` matters more than any other parameter.
 
-    Read more in the :ref:`User Guide <siamese_cbow>`.
+    The :ref:`User Guide <siamese_cbow>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper uses 300.
+        Length of the vectors. "auto" is that of `init`, else 100. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. The n-grams of a model with the same `ngram_range` and
-        `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median length of 1,
-        unless `init` is of this class. Clones share `init`. In a grid of parameters put a fitted model into a
-        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. The n-grams of a model with the same
+        `ngram_range` and `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median
+        length of 1, unless `init` is of this class. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -43,7 +41,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
         of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
         holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
-        a fit that goes on from an earlier one, what the first fit learned from. "order" reads only the length of `y`.
+        later fits of one model keep to the choice of the first.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
     ngram_range : tuple of (1, n), default=(1, 1)
@@ -61,27 +59,25 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"auto", "idf", "sif"} or None, default="auto"
-        Weight of a word in that mean, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
-        ``f`` of the word [2]_. None, as in the paper, means 1. "auto" is "idf" for n-grams of characters from labels,
-        and None otherwise.
+        Weight of a word in that mean. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
+        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1. "auto"
+        is "idf" for n-grams of characters from labels, else None.
     unknown : {"auto", "zero", "hash"}, default="auto"
-        What becomes of a word that was not learned. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself. "auto" is "hash", or "zero" for a
-        model learned from labels, where a random direction would be noise for the classifier.
+        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
+        depends on its text alone. "auto" is "hash", or "zero" for a model learned from labels.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
-        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.1
-        Size of the steps, above 0. The two solvers need different values. The paper uses 0.0001 for "sgd".
+        Size of the steps, above 0. The paper uses 0.0001 for "sgd".
     max_iter : int or "auto", default="auto"
-        Passes over the text. The paper makes 1. "auto" reads 3 million words in all, but makes 5 passes at least and 20
-        at most; 5 where it learns from classes `y`.
+        Passes over the text. The paper makes 1. "auto" reads 3 million words in all, in 5 to 20 passes; 5 where it
+        learns from classes `y`.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
+        Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits, as in the paper, and neither does `transform`. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
+        None, as in the paper, never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
@@ -95,7 +91,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -105,15 +101,14 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -153,17 +148,6 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order. To learn from the order
     anyway, pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
-
-    *The published program.* It leaves words of earlier, longer sentences in its batches and cuts word numbers to 16
-    bits; both are errors, and not repeated here. It takes negatives that may be neighbours, and crosses the borders of
-    documents; here neither happens. A sentence at a border has one neighbour, with target probability 1.
-
-    *Blocks.* A block is a random sample of short runs of the text. Negatives are sentences of its other runs. A row
-    with c > 8 updates in one block takes steps of 8/c the size. Gradients are added; the program averages them.
-
-    *The paper's own setting:* ``SiameseCBOWVectorizer(300, window=1, negative=2, temperature=1.0, pooling="mean",
-    weighting=None, unknown="zero", solver="sgd", learning_rate=0.0001, max_iter=1, batch_size=100,
-    max_sentence_length=None, min_count=5)``.
 
     References
     ----------

@@ -37,7 +37,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
       half a million sentences a second;
     - for definitions, the vectors of the defined words: DictRep [1]_; for captions, image features: CaptionRep [2]_.
 
-    Read more in the :ref:`User Guide <target>`.
+    The :ref:`User Guide <target>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -62,20 +62,19 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
     weighting : {"idf", "sif"} or None, default="sif"
-        Weight of a word in a sentence, in training and transform alike. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a
-        word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency
-        ``f`` of the word. None means 1.
+        Weight of a word in a sentence. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n``
+        sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``. None means 1.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
-        depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
+        alone.
     solver : {"adam", "adagrad", "sgd"}, default="adam"
         "adam" and "adagrad" adapt the steps to each number. The rate of "adam" and "sgd" falls linearly to zero.
     learning_rate : float, default=0.002
         Size of the steps, above 0.
     max_iter : int or "auto", default="auto"
-        Passes over the text. "auto" reads 20 million words in all, but makes 8 passes at least and 50 at most.
+        Passes over the text. "auto" reads 20 million words in all, in 8 to 50 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of the sentences, from 16 to 256.
+        Sentences in a block. "auto" is 1/64 of the sentences, from 16 to 256.
     min_count : int, default=2
         Words that occur less often are not learned, except those of `init`.
     max_features : int or None, default=None
@@ -90,7 +89,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -100,7 +99,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
@@ -148,11 +147,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
 
     *Pipelines.* The `y` of a pipeline holds labels. Learn from the teacher first, then put the student into the
     pipeline as ``FrozenEstimator(student)``.
-
-    *The papers' own settings,* for bags of words, with vectors of the defined words or features of the images as `y`:
-    ``TargetVectorizer(256, loss="cosine", margin=0.1, pooling="sum", weighting=None, unknown="zero", solver="adam",
-    learning_rate=0.001, max_iter=3, batch_size=16, min_count=1)``, or the same with ``loss="hinge"``. Their solver is
-    Adadelta, which is not here; the rate and the passes are this package's.
 
     References
     ----------

@@ -35,19 +35,17 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     a sentence, so the order of the sentences is not used. Use it as the baseline that sentence models must beat, or as
     the source of the vectors of a :class:`MeanEmbeddingVectorizer`, which can remove their common components.
 
-    Read more in the :ref:`User Guide <word2vec>`.
+    The :ref:`User Guide <word2vec>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The papers' baselines use 300.
+        Length of the vectors. "auto" is that of `init`, else 100. The papers' baselines use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept, even if the text lacks them, and come first in `vocabulary_`, in the same order. Other words
-        start at a direction that depends on their text alone. Clones share `init`. In a grid of parameters put a
-        fitted model into a :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
+        Other words start at a direction that depends on their text alone. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
@@ -61,31 +59,27 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
-        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word.
+        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of
+        ``n`` sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        direction that depends on its text alone.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd",
-        word2vec's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", word2vec's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.3
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with word2vec's 0.025
-        (skip-gram) or 0.05 (bag of words).
+        Size of the steps, above 0. For "sgd" begin with word2vec's 0.025 (skip-gram) or 0.05 (bag of words).
     max_iter : int or "auto", default="auto"
-        Passes over the text. "auto" reads 3 million words in all, but makes 5 passes at least and 20 at most.
+        Passes over the text. "auto" reads 3 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
-        they are very short).
+        Sentences in a block. "auto" is 1/64 of them, from 16 to 64 (112 if they are very short).
     min_count : int, default=5
         Words that occur less often are not learned.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -93,7 +87,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -103,15 +97,14 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Learn in this many shards of the text, on which the `engine` given to `fit` can work at once. Too many for a
-        text lose quality: see :ref:`more_text`. It changes the result; the engine and the number of its workers do not.
-        None or 1 means one trainer, as do fewer than 15,625 words in `partial_fit`.
+        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
+        result. None or 1 means one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -144,20 +137,6 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     --------
     MeanEmbeddingVectorizer : Means of these vectors or others, with common components removed.
     Sent2VecVectorizer : Learns words for being averaged over a whole sentence.
-
-    Notes
-    -----
-    *Differences from word2vec.* The gradient of a mean is divided by the number of its words; the program does not do
-    this for its bag of words. One set of negatives, from one half of the words, serves a whole sentence, and in
-    skip-gram each counts as often as there are words in the window. Blocks are computed from the same weights; then
-    each word takes one step for each of its positions, in the order of the block. A row with c > 8 steps in one block
-    takes steps of 8/c the size.
-
-    *The papers' own settings,* of skip-gram and CBOW as baselines of sentence models, are
-    ``Word2VecVectorizer(300, algorithm="skipgram", window=5, negative=5, subsample=1e-5, pooling="mean",
-    weighting=None, unknown="zero", solver="sgd", learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)`` and
-    ``Word2VecVectorizer(300, algorithm="cbow", window=5, negative=5, subsample=1e-5, pooling="mean", weighting=None,
-    unknown="zero", solver="sgd", learning_rate=0.05, max_iter=5, batch_size=1, min_count=5)``.
 
     References
     ----------

@@ -37,7 +37,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     behind it, the more of them the higher it stands in the tree [1]_. With single words alone that is skip-gram. The
     trees are those of a parser, which are given as brackets, or balanced ones.
 
-    Read more in the :ref:`User Guide <cphrase>`.
+    The :ref:`User Guide <cphrase>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -63,26 +63,23 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         Whether a sentence is the sum (the paper) or the mean of its words at transform.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word without a vector. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself.
+        direction that depends on its text alone.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients, one sum a word. "sgd", the
-        paper's, takes plain steps at a rate that falls linearly to zero over `max_iter` passes.
+        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
+        plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.3
-        Size of the steps, above 0. The two solvers need different values; for "sgd" begin with 0.025.
+        Size of the steps, above 0. For "sgd" begin with 0.025.
     max_iter : int or "auto", default="auto"
-        Passes over the text. "auto" reads 3 million words in all, but makes 5 passes at least and 20 at most.
+        Passes over the text. "auto" reads 3 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, but between 16 and 64 (112 if
-        they are very short).
+        Sentences in a block. "auto" is 1/64 of them, from 16 to 64 (112 if they are very short).
     min_count : int, default=5
         Words that occur less often are not learned.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used
         with ``trees="bracketed"``.
@@ -91,7 +88,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
@@ -101,7 +98,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
@@ -150,16 +147,6 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         h_C = \frac{1}{|C|} \sum_{w \in C} v_w, \qquad
         L = \sum_C \Big( \sum_{a \in A_C} \ell(u_a \cdot h_C)
         + |A_C| \sum_{n \in N, n \notin A_C} \ell(-u_n \cdot h_C) \Big)
-
-    *Differences from the paper.* One set of negatives, from one half of the words, serves a whole sentence, and each
-    counts as often as there are words around the constituent. Blocks are computed from the same weights; then each word
-    takes one step for each of its positions, in the order of the block. A row with c > 8 steps in one block takes steps
-    of 8/c the size.
-
-    *The paper's own setting,* as the method is generally cited, is ``CPhraseVectorizer(300, trees="bracketed",
-    window=5, window_growth=2, negative=5, subsample=1e-5, pooling="sum", unknown="zero", solver="sgd",
-    learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)``. The paper was not at hand; negatives, rate and
-    passes are word2vec's.
 
     References
     ----------

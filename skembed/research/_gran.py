@@ -30,13 +30,12 @@ class GRANVectorizer(PairedSequences):
     so a word may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does:
     word vectors, recurrent unit and gates together.
 
-    Read more in the :ref:`User Guide <gran>`.
+    The :ref:`User Guide <gran>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper has 300.
+        Length of the vectors. "auto" is that of `init`, else 100. The paper has 300.
     n_units : int, default=100
         Numbers of a state of the recurrent unit. The paper has 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
@@ -70,14 +69,14 @@ class GRANVectorizer(PairedSequences):
         Fraction of the sentences whose words are put in random order in training, the paper's scrambling rate. It keeps
         the unit from relying on the order of few pairs.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word that was not learned. "zero" leaves it out. "hash" gives it a random direction that
-        depends on its text alone, so that it still matches itself.
+        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
+        alone.
     learning_rate : float, default=0.001
         Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
         linearly to zero over all passes, `max_iter` for each set of pairs.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, but
-        makes 5 passes at least and 20 at most.
+        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
+        to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -85,10 +84,8 @@ class GRANVectorizer(PairedSequences):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -96,17 +93,16 @@ class GRANVectorizer(PairedSequences):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
         pair that lacks a sentence is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, whatever `X` is given to `fit`: so a pipeline may get the sentences and labels of its
-        next step. Sentences of one document of a SentenceCorpus are paraphrases.
+        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
+        paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Of several sets of pairs,
-        each has its own held-out pairs and begins with the best weights of the set before, at the rate that it has
-        without `early_stopping`.
+        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
+        pairs has its own, and begins with the best weights of the set before.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
     n_iter_no_change : int, default=3
@@ -156,18 +152,7 @@ class GRANVectorizer(PairedSequences):
 
     Notes
     -----
-    *Start.* The weights of the gates start at zero, so that all gates are 1/2: the model begins exactly as the mean of
-    the word vectors of `init`.
-
     *Long sentences.* Training reads the first 1,000 words of a sentence; `transform` reads all.
-
-    *Differences from the paper.* Its loss is `"hinge"`, and its vectors are free. Its unit is an LSTM. Here it is a
-    GRU, the unit of the other recurrent methods, which has a quarter fewer weights. It starts the gates at random, and
-    its rate is constant and absolute. Its dropout leaves out single numbers of word vectors; here it leaves out words.
-
-    *The paper's own setting,* with the Paragram vectors as `init`, is ``GRANVectorizer(300, n_units=300,
-    learn="vectors", loss="hinge", margin=0.4, alpha=0.0, gate_alpha=0.0, interpolation=1.0, word_dropout=0.0,
-    shuffled=0.5, unknown="zero", learning_rate=0.001, max_iter=10, batch_size=100, min_count=1)``.
 
     References
     ----------

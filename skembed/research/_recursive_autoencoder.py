@@ -36,13 +36,12 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
     are balanced ones, greedy ones, or those of a parser, which are given as brackets [1]_.
 
-    Read more in the :ref:`User Guide <urae>`.
+    The :ref:`User Guide <urae>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of the vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper has 200.
+        Length of the vectors. "auto" is that of `init`, else 100. The paper has 200.
     trees : {"balanced", "greedy", "bracketed"}, default="balanced"
         "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
         same way. "greedy" joins the two neighbours that unfold again with the smallest error, again and again; it takes
@@ -63,18 +62,16 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int, default=5
-        Passes over the text, also a short one, where more of them made the vectors worse.
+        Passes over the text.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
+        Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used
         with ``trees="bracketed"``.
@@ -83,17 +80,17 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`.
+        Text to learn from, instead of the `X` given to `fit`.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
@@ -136,13 +133,6 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     *Objective.* With the vectors :math:`x_1 \dots x_n` of the words, and :math:`x_1' \dots x_n'` to which the root
     unfolds, it minimises :math:`\frac{1}{2} \sum_i \lVert x_i' - x_i \rVert^2`. Where words are learned, which started
     at :math:`s_i`, it adds :math:`\frac{\alpha}{2} \sum_i \lVert x_i - s_i \rVert^2`.
-
-    *Differences from the paper.* The paper unfolds every node, and here only the root is unfolded. What a word unfolds
-    to has no tanh. Learned words are pulled to their start.
-
-    *The paper's own setting,* with 200-dimensional word vectors as `init`, is ``RecursiveAutoencoderVectorizer(200,
-    trees="bracketed", learn_words=False, alpha=0.1, learning_rate=0.002, max_iter=5, batch_size="auto",
-    min_count=1)``. Length and trees are the paper's, the others are ours.
 
     References
     ----------

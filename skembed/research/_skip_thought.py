@@ -57,7 +57,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     It is slow: thousands of words a second, where :class:`FastSentVectorizer` learns millions, and a text of some
     millions of words, which the others learn well from, is little for it.
 
-    Read more in the :ref:`User Guide <skip_thought>`.
+    The :ref:`User Guide <skip_thought>` has the gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -90,22 +90,20 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int or "auto", default="auto"
-        Passes over the text. "auto" reads a million words in all, but makes 5 passes at least and 20 at most.
+        Passes over the text. "auto" reads a million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, all computed from the same weights. "auto" is 1/64 of them, 16 to 128.
+        Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Words above which a sentence is learned from as several, parts of about equal length, which are neighbours.
-        None never splits. The paper leaves out sentences of more than 30 words. `transform` never splits.
-        "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
+        never splits. The paper leaves out sentences of more than 30 words. "auto" is 32, or None for n-grams of
+        characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
-        the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
-        :class:`CharacterNgrams` takes other lengths. A callable gets an item of `X` and returns its words;
-        the next three options are then not used.
+        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
+        callable gets an item of `X` and returns its words; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -113,18 +111,17 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     stop_words : {"english"}, collection of str or None, default=None
         Words to leave out, as in scikit-learn: a list, set, array or Series.
     stemmer : str, callable or None, default=None
-        Language of a Snowball stemmer (needs the library snowballstemmer), or a function from a word to its stem.
+        Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     corpus : SentenceCorpus or None, default=None
-        Text to learn from, whatever `X` is given to `fit`. Use it in cross-validation, which takes sentences out of
-        their order.
+        Text to learn from, instead of the `X` given to `fit`, as in cross-validation, which breaks the order.
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
     n_iter_no_change : int, default=3
-        Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
+        Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
@@ -174,14 +171,6 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     *Objective.* With the vector *c* of a sentence, it minimises :math:`-\sum_t \log p(w_t)` over the words of the
     sentence before and of the sentence after it. The decoder's state :math:`h_t` depends on *c* and on the words before
     :math:`w_t`, and :math:`p(w)` is proportional to :math:`\exp(u_w \cdot h_t + b_w)`.
-
-    *Differences from the paper.* Its softmax is over all words. Both parts of "combine" share their word vectors.
-    Nothing is predicted for the end of a sentence, and words that are not learned are left out.
-
-    *The paper's own settings,* each with `expand_with`: ``SkipThoughtVectorizer(2400, direction="uni",
-    word_components=620, learn_words=True, negative=1_000_000, max_gradient_norm=10.0, learning_rate=0.001, max_iter=1,
-    batch_size=128, max_sentence_length=30, min_count=1, max_features=20_000)``, the same with ``direction="bi"``, and
-    with 4800 and ``direction="combine"``.
 
     References
     ----------

