@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -22,7 +20,6 @@ from .._training.checkpoint import LearningState
 from .._training.dense import adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
-from .._training.memory import estimate
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
 from .._training.progress import PassTasks
 from .._training.state import FittedState
@@ -33,10 +30,6 @@ from ._relatedness import backward, root_mean_square, run_layers, shapes_of_laye
 
 CURVES = ("n_iter_", "loss_curve_", "validation_loss_curve_")
 CHUNK = 1024  # pairs that are embedded at once where nothing is learned
-# Bytes for each feature of a pair in a step (vectors, features, what is dropped), and for each number of the larger
-# layer (gradient, penalty and step of Adam).
-_BYTES_OF_FEATURE, _BYTES_OF_STEP = 24, 24
-_BYTES_OF_PAIR, _BYTES_OF_GRADE = 48, 12  # documents, score and order of a pair; its target, double and single
 
 
 class Head(NamedTuple):
@@ -54,23 +47,10 @@ class Head(NamedTuple):
         layers = [layer.astype(np.float32) for layer in start_layers(shapes, random)]
         return cls(scale, layers, [np.zeros((2, *layer.shape), np.float32) for layer in layers], np.zeros((), np.int64))
 
-    @classmethod
-    def of(cls, estimator: Any) -> Self:
-        """A copy of the head of a fitted estimator."""
-        layers = [layer for pair in zip(estimator.coefs_, estimator.intercepts_) for layer in pair]
-        moments = [moments.copy() for moments in estimator._moments]
-        return cls(estimator.scale_, [layer.astype(np.float32) for layer in layers], moments, estimator._n_steps.copy())
-
     def attributes(self) -> dict[str, Any]:
-        """Fitted attributes, which further training does not change."""
+        """Return the fitted attributes."""
         first, first_bias, second, second_bias = (layer.astype(np.float64) for layer in self.layers)
-        return {
-            "scale_": self.scale,
-            "coefs_": [first, second],
-            "intercepts_": [first_bias, second_bias],
-            "_moments": [moments.copy() for moments in self.moments],
-            "_n_steps": self.n_steps.copy(),
-        }
+        return {"scale_": self.scale, "coefs_": [first, second], "intercepts_": [first_bias, second_bias]}
 
 
 class EmbeddedPairs:
@@ -121,16 +101,13 @@ class RelatednessTrainer(PairTrainer):
         targets: np.ndarray,
         held_out: np.ndarray,
         random: np.random.RandomState,
-        head: Head | None = None,
     ) -> None:
         super().__init__(encoder, None, options.batch_size, 0)
         self.options, self.random = options, random
         self.targets = targets.astype(np.float32)
         self.rows, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-        if head is None:
-            scale = root_mean_square(pairs.features for pairs in self._chunks(text))
-            head = Head.start(scale, int(options.n_hidden), targets.shape[1], random)
-        self.head = head
+        scale = root_mean_square(pairs.features for pairs in self._chunks(text))
+        self.head = Head.start(scale, int(options.n_hidden), targets.shape[1], random)
 
     def plan(self, text: EncodedText, epoch: int) -> Any:
         """The pairs of a pass, in random order."""
@@ -175,13 +152,10 @@ def learn_scores(
     trainer: RelatednessTrainer,
     given: tuple[Any, FittedState, SentenceCorpus],
     text: EncodedText,
-    fitted: dict[str, Any],
+    grades: np.ndarray,
     tasks: PassTasks,
-    n_passes: int,
-    *,
-    falls: bool,
 ) -> dict[str, Any]:
-    """Make the passes; returns the fitted attributes, `fitted` and those that were learned.
+    """Make the passes and return the fitted attributes.
 
     `given` is the encoder, its state before the first pass, and the sentences.
     """
@@ -195,7 +169,7 @@ def learn_scores(
         own = replace(state, **{name: getattr(learned, name) for name in CURVES})
         fitted_encoder._publish(encoder._finish_fit(own, sentences))
         of_fit = curves | {"loss_": state.loss_curve_[-1], "encoder_": fitted_encoder}
-        return fitted | of_fit | trainer.head.attributes()
+        return {"grades_": grades} | of_fit | trainer.head.attributes()
 
     def check(loss: float, epoch: int) -> None:
         if not is_sound(loss, largest_of(weights)):
@@ -204,7 +178,8 @@ def learn_scores(
                 f"{options.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
             )
 
-    before = replace(learned, **{name: fitted[name] for name in CURVES})
+    before = replace(learned, n_iter_=0, loss_curve_=[], validation_loss_curve_=[])
+    n_passes = int(options.max_iter)
     state = make_passes(
         options,
         LearningState(before, arrays, EarlyStopping(weights, options), trainer),
@@ -213,57 +188,9 @@ def learn_scores(
         n_passes=n_passes,
         of_a_set=n_passes,
         rate=1.0,
-        falls=falls,
+        falls=True,
         tasks=tasks,
         finish=finish,
         check=check,
     )
     return finish(state)
-
-
-class PlannedTraining:
-    """Memory of a training before any array of it is there."""
-
-    def __init__(self, options: Any, vectorizer: Any, pairs: PairCorpus) -> None:
-        self.options, self.pairs = options, pairs
-        self.vectorizer = copy(vectorizer).set_params(early_stopping=False)  # it is the regressor that stops
-        self.encoder: PairEncoder
-        self.n_bytes_moving = 0
-
-    def estimate(self, *, keep: bool) -> dict[str, int]:
-        """Bytes by purpose; ``keep``: the training goes on with a fitted encoder."""
-        memory = estimate(
-            self.vectorizer,
-            self.pairs.sentences,
-            keep=keep,
-            annotations=(),
-            classes=None,
-            make_trainer=self._with_arrays,
-        )
-        of_head = 4 * sum(map(math.prod, self._shapes))
-        memory["weights"] += of_head
-        memory["accumulators"] += 2 * of_head
-        memory["copies"] += (self.n_bytes_moving + of_head) * self.options.early_stopping  # the best weights so far
-        memory["copies"] += 3 * of_head * keep  # of what was there before
-        # The fitted head, in doubles and with copies of the moments, takes less, after the last step.
-        memory["scratch"] += _BYTES_OF_STEP * max(map(math.prod, self._shapes))
-        return memory | {"total": sum(size for purpose, size in memory.items() if purpose != "total")}
-
-    def scratch_bytes(self, text: EncodedText) -> int:
-        """Memory of a pass besides weights and tokens."""
-        n_pairs = len(self.pairs)
-        n_rows = min(n_pairs, max(CHUNK, int(self.options.batch_size)))
-        n_words = 2 * n_rows * (len(text.tokens) // (2 * n_pairs) + 1)
-        of_block = n_rows * self._shapes[0][0] * _BYTES_OF_FEATURE + self.encoder.scratch_bytes(2 * n_rows, n_words)
-        return int(of_block + n_pairs * (_BYTES_OF_PAIR + _BYTES_OF_GRADE * self._shapes[-1][0]))
-
-    def _with_arrays(self, state: FittedState) -> Self:
-        self.encoder = self.vectorizer._make_encoder(state)
-        self.n_bytes_moving = sum(array.n_bytes for array in moving(self.vectorizer._learned_arrays(state)))
-        return self
-
-    @property
-    def _shapes(self) -> list[tuple[int, ...]]:
-        grades = self.options.grades
-        n_grades = int(grades) if isinstance(grades, Integral) else len(grades)
-        return shapes_of_layers(2 * self.encoder.n_features, int(self.options.n_hidden), n_grades)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.growth import check_new_words, learn_words
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context
 from .._base.start import is_unfitted
@@ -24,14 +23,12 @@ from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
-from .._training.memory import explaining_memory_error
 from .._training.progress import PassTasks
 from .._validation.columns import as_scores, check_same_length
 from .._validation.constraints import PredicateConstraint
-from .._validation.messages import brief
 from ._pairs import pair_features
-from ._relatedness import RelatednessRegressor, check_inside, sparse_targets
-from ._relatedness_training import CURVES, Head, PlannedTraining, RelatednessTrainer, hold_out_pairs, learn_scores
+from ._relatedness import RelatednessRegressor, sparse_targets
+from ._relatedness_training import RelatednessTrainer, hold_out_pairs, learn_scores
 
 __all__ = ["FineTunedRelatednessRegressor"]
 
@@ -60,7 +57,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         serves as `init` of the copy, also where this regressor is cloned, as in cross-validation. Only in a grid of
         encoders, whose values scikit-learn clones, write ``ParaphraseVectorizer(init=fitted)``.
     grades : int or array-like of shape (n_grades,), default=5
-        As in :class:`RelatednessRegressor`. Fixed by `fit`, or by the first call of `partial_fit`.
+        As in :class:`RelatednessRegressor`.
     n_hidden : int, default=300
         Number of logistic units.
     dropout : float, default=0.6
@@ -222,64 +219,23 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         ValueError
             If `X` and `y` differ in length, a sentence has no word, a score is not finite or outside the grades, or
             the weights diverge; then the estimator is as it was before.
-        MemoryError
-            If there is less memory than the fit needs; says how much it needs and for which parameters.
         """
-        return self._fit(X, y, keep=False, partial=False)
-
-    @fit_context
-    def partial_fit(self, X: Any, y: Any, *, new_words: str = "append") -> Self:
-        """Make one pass over some more scored pairs.
-
-        The first call starts as `fit` does: it fixes the grades, the scale of the features and, with `encoder`, the
-        encoder. Later calls go on with `encoder_`. The rates do not fall.
-
-        Parameters
-        ----------
-        X : pairs, or PairCorpus
-            As in `fit`.
-        y : array-like of shape (n_pairs,)
-            Scores. Where `grades` is a number of grades, those of the first call must be the smallest and the largest.
-        new_words : {"append", "ignore"}, default="append"
-            What later calls do with new words, as in :meth:`~skembed.ParaphraseVectorizer.partial_fit`.
-
-        Returns
-        -------
-        self : object
-            The fitted regressor.
-
-        Raises
-        ------
-        TypeError, ValueError, MemoryError
-            As in `fit`; and a ValueError if `n_hidden` or the `grades` are not those of the first call.
-
-        Warns
-        -----
-        UserWarning
-            With ``new_words="ignore"``, if far fewer words of `X` are known than of the first pairs.
-        """
-        check_new_words(new_words)
-        return self._fit(X, y, keep=hasattr(self, "encoder_"), partial=True, new_words=new_words)
-
-    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
-        """Say how much memory `fit` will need, without learning anything.
-
-        Parameters
-        ----------
-        X : pairs, or PairCorpus
-            As in `fit`.
-        y : array-like of shape (n_pairs,), default=None
-            Not used.
-
-        Returns
-        -------
-        memory : dict of str to int
-            Bytes by purpose, of head and encoder, and their sum "total", as in
-            :meth:`~skembed.ParaphraseVectorizer.estimate_memory`.
-        """
-        self._validate_params()
-        encoder = self._fresh_encoder(np.random.RandomState(0))
-        return PlannedTraining(self, encoder, _encoded(encoder, X)).estimate(keep=False)
+        random = check_random_state(self.random_state)
+        encoder = self._fresh_encoder(random)
+        pairs, y = _encoded(encoder, X), as_scores(y, "y")
+        check_same_length({"X": pairs, "y": y})
+        grades = self._find_grades(y)
+        learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
+        held = np.zeros(len(pairs), bool)
+        if self.early_stopping:
+            held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
+        text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, grades)
+        trainer = RelatednessTrainer(self, encoder._make_encoder(learned), text, targets, held, random)
+        tasks = PassTasks(self, X, int(self.max_iter))
+        final = learn_scores(self, trainer, (encoder, learned, pairs.sentences), text, grades, tasks)
+        self.__dict__.update(final)
+        tasks.end(lambda: final)
+        return self
 
     def predict_grades(self, X: Any) -> NDArray[np.float64]:
         """Give the distribution over the grades.
@@ -313,66 +269,6 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
             Scores between the smallest and the largest grade.
         """
         return super().predict(X)
-
-    def _fit(self, X: Any, y: Any, *, keep: bool, partial: bool, new_words: str = "append") -> Self:
-        """With ``keep`` go on from the present state, and with ``partial`` make one pass."""
-        random, encoder, head, fitted = self._go_on() if keep else self._begin()
-        pairs, y = _encoded(encoder, X), as_scores(y, "y")
-        check_same_length({"X": pairs, "y": y})
-        if keep:
-            self._check_head(y)
-        else:
-            fitted["grades_"] = self._find_grades(y)
-        plan = PlannedTraining(self, encoder, pairs)
-        with explaining_memory_error(self, lambda: plan.estimate(keep=keep), encoder.get_params(deep=False)):
-            if keep:
-                learned = encoder._keep_vocabulary(pairs.sentences, ())
-                learned = learn_words(encoder, pairs.sentences, learned, new_words)
-            else:
-                learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
-            held = np.zeros(len(pairs), bool)
-            if self.early_stopping and not partial:
-                held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
-            text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, fitted["grades_"])
-            trainer = RelatednessTrainer(self, encoder._make_encoder(learned), text, targets, held, random, head)
-            n_passes = 1 if partial else int(self.max_iter)
-            tasks = PassTasks(self, X, 0 if partial else n_passes)
-            given = encoder, learned, pairs.sentences
-            final = learn_scores(self, trainer, given, text, fitted, tasks, n_passes, falls=not partial)
-        self.__dict__.update(final)
-        tasks.end(lambda: final)
-        return self
-
-    def _begin(self) -> tuple[np.random.RandomState, Any, None, dict[str, Any]]:
-        """What draws, the encoder, the head and the fitted attributes before a fit."""
-        random = check_random_state(self.random_state)
-        fitted: dict[str, Any] = {"n_iter_": 0, "loss_curve_": [], "validation_loss_curve_": []}
-        fitted["_seed"] = int(deepcopy(random).randint(2**31 - 1))  # of later calls of partial_fit
-        return random, self._fresh_encoder(random), None, fitted
-
-    def _go_on(self) -> tuple[np.random.RandomState, Any, Head, dict[str, Any]]:
-        """The same before a further pass."""
-        self._validate_params()  # scikit-learn does only before the first call
-        kept = ("grades_", "_seed", *CURVES)
-        fitted = {name: getattr(self, name) for name in kept}
-        # A seed for each pass, so that the same calls give the same bits.
-        seeds = np.random.SeedSequence([fitted["_seed"], fitted["n_iter_"]])
-        return np.random.RandomState(np.random.MT19937(seeds)), self.encoder_, Head.of(self), fitted
-
-    def _check_head(self, y: np.ndarray) -> None:
-        """Check that the head serves the parameters and the scores of a later call."""
-        grades, n_hidden = self.grades_, len(self.intercepts_[0])
-        same = isinstance(self.grades, Integral) or np.array_equal(np.asarray(self.grades, np.float64), grades)
-        for name, is_same, value in (
-            ("grades", same, grades.tolist()),
-            ("n_hidden", self.n_hidden == n_hidden, n_hidden),
-        ):
-            if not is_same:
-                raise ValueError(
-                    f"{name}={brief(getattr(self, name))} differs from {brief(value)}, with which this "
-                    f"{type(self).__name__} was fitted. Fit a new estimator."
-                )
-        check_inside(y, grades, " that the first scores fixed; give all in `grades`, as an array")
 
     def _fresh_encoder(self, random: np.random.RandomState) -> Any:
         encoder: Any = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
