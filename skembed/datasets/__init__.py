@@ -4,15 +4,13 @@ The ``load_*`` functions need no network, and the ``fetch_*`` functions download
 """
 
 from skembed.datasets._archives import fetch_opinosis, fetch_semantic_groups
-from skembed.datasets._captions import fetch_image_captions
 from skembed.datasets._docstrings import load_docstrings
 from skembed.datasets._pairs import fetch_msrp, fetch_sick
 from skembed.datasets._paraphrase_groups import load_paraphrase_groups
 from skembed.datasets._sentences import split_sentences
 from skembed.datasets._senteval import fetch_senteval, fetch_trec
-from skembed.datasets._sts import fetch_sts
-from skembed.datasets._sts_benchmark import fetch_sts_benchmark
-from skembed.datasets._training_pairs import fetch_ppdb_lexicon, fetch_simple_wikipedia_pairs
+from skembed.datasets._sts import fetch_sts, fetch_sts_benchmark
+from skembed.datasets._training_pairs import fetch_image_captions, fetch_ppdb_lexicon, fetch_simple_wikipedia_pairs
 
 __all__ = [
     "fetch_image_captions",

@@ -28,7 +28,6 @@ __all__ = ["fetch_opinosis", "fetch_semantic_groups"]
 _PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distribute": ("opinosis_groups", 669)}
 _GROUPS_HEADER = "phrase_index,paraphrase_group_index"
 _TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
-_OPINOSIS_TOPICS, _OPINOSIS_SENTENCES = 51, 7086
 
 
 def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
@@ -77,7 +76,7 @@ def _paraphrase_groups(lines: list[str], name: object, n_sentences: int) -> list
     return [groups[row] for row in range(n_sentences)]
 
 
-def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
+def read_opinosis(path: PathLike) -> Bunch:
     """Read the sentences of the Opinosis data, each with the topic that it is about."""
     archive = Archive(path)
     topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
@@ -89,9 +88,6 @@ def read_opinosis(path: PathLike, *, complete: bool = True) -> Bunch:
         lengths.append(len(sentences))
     if not topics:
         raise ValueError(f"{archive.path} has no files topics/*.txt.data")
-    if complete:
-        check_count(archive.path, len(topics), _OPINOSIS_TOPICS, "topics")
-        check_count(archive.path, len(data), _OPINOSIS_SENTENCES, "sentences")
     return Bunch(
         data=data,
         target=np.repeat(np.arange(len(topics), dtype=np.int64), lengths),
@@ -119,34 +115,22 @@ def fetch_semantic_groups(
 ) -> Any:
     """Download and read sentences in groups of paraphrases.
 
-    A file that is there already is kept.
-
     Parameters
     ----------
     name : {"msrp", "opinosis"}, default="msrp"
         The set: 859 sentences of news in 274 groups, or 521 of reviews in 89 groups.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/semantic`` below it.
-
+        Where ``skembed/semantic`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     groups : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length n_sentences
             The sentences, in the order of the file: 859, or 521 of Opinosis.
         target : ndarray of shape (n_sentences,), dtype int64
@@ -156,13 +140,10 @@ def fetch_semantic_groups(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     References
     ----------
@@ -200,31 +181,20 @@ def fetch_opinosis(
 ) -> Any:
     """Download and read the sentences of the Opinosis data, each with the topic that it is about.
 
-    A file that is there already is kept.
-
     Parameters
     ----------
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/opinosis`` below it.
-
+        Where ``skembed/opinosis`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     opinosis : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length n_sentences
             The sentences of reviews, topic by topic, in the order of the files; blank lines are left out.
         target : ndarray of shape (n_sentences,), dtype int64
@@ -234,13 +204,10 @@ def fetch_opinosis(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------

@@ -197,8 +197,6 @@ def load_docstrings(
     Returns
     -------
     docstrings : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length n_sentences
             The sentences in reading order.
         groups : ndarray of shape (n_sentences,), dtype int64
@@ -212,9 +210,6 @@ def load_docstrings(
             The qualified name of the object that each document describes.
         DESCR : str
             Source, versions, licence and way of extraction.
-
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array described above.
 
     Raises
     ------

@@ -97,34 +97,22 @@ def fetch_sick(
 ) -> Any:
     """Download and read a part of SICK, sentences involving compositional knowledge.
 
-    A file that is there already is kept.
-
     Parameters
     ----------
     subset : {"train", "trial", "test"}, default="train"
         The part: 4,500, 500 or 4,927 pairs.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/sick`` below it.
-
+        Where ``skembed/sick`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     sick : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of (str, str) of length n_pairs
             The pairs of sentences, in the order of the file.
         target : ndarray of shape (n_pairs,), dtype float64
@@ -136,13 +124,10 @@ def fetch_sick(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------
@@ -175,34 +160,22 @@ def fetch_msrp(
 ) -> Any:
     """Download and read a part of the Microsoft Research paraphrase corpus.
 
-    Files that are there already are kept.
-
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
         The part: 4,076 or 1,725 pairs.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/msrp`` below it.
-
+        Where ``skembed/msrp`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     msrp : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of (str, str) of length n_pairs
             The pairs of sentences, in the order of the files.
         target : ndarray of shape (n_pairs,), dtype int64
@@ -212,13 +185,10 @@ def fetch_msrp(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------

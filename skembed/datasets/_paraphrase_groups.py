@@ -40,8 +40,6 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Any:
     Returns
     -------
     groups : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length 390
             The sentences, group by group.
         target : ndarray of shape (390,), dtype int64
@@ -52,9 +50,6 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Any:
             The topic of each sentence: ``"hotel"``, ``"travel"``, ...
         DESCR : str
             How the sentences were written and how they are meant to be used.
-
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array described above.
 
     Notes
     -----

@@ -111,34 +111,22 @@ def fetch_senteval(
     MPQA    10,606 phrases of news articles              negative, positive
     ======  ===========================================  ======================
 
-    Files that are there already are kept.
-
     Parameters
     ----------
     name : {"MR", "CR", "SUBJ", "MPQA"}, default="MR"
         The set.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/senteval`` below it.
-
+        Where ``skembed/senteval`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     senteval : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length n_sentences
             The sentences, label by label, in the order of the files. CR has four empty ones and MPQA three.
         target : ndarray of shape (n_sentences,), dtype int64
@@ -148,13 +136,10 @@ def fetch_senteval(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------
@@ -191,37 +176,24 @@ def fetch_trec(
 ) -> Any:
     """Download and read a part of the TREC questions, labelled with what they ask for.
 
-    A file that is there already is kept.
-
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
         The part: 5,452 or 500 questions.
-
     fine : bool, default=False
         If true, the 50 fine labels such as ``"HUM:title"`` are the target, otherwise the 6 coarse ones.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/senteval`` below it.
-
+        Where ``skembed/senteval`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     trec : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of str of length n_questions
             The questions, in the order of the file.
         target : ndarray of shape (n_questions,), dtype int64
@@ -231,13 +203,10 @@ def fetch_trec(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Semantic textual similarity: the test sets of SemEval 2012 to 2016."""
+"""Semantic textual similarity: the test sets of SemEval 2012 to 2016, and the STS Benchmark made from them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from skembed.datasets._files import (
     data_and_target,
     description,
     find_file,
+    one_file,
     read_lines,
     read_table,
     score,
     sentence,
 )
 
-__all__ = ["fetch_sts"]
+__all__ = ["fetch_sts", "fetch_sts_benchmark"]
 
 # Year -> subset -> what stands in the file names, pairs, pairs with a gold score. In the order of the tasks' reports.
 _SUBSETS: dict[int, dict[str, tuple[str, int, int]]] = {
@@ -127,6 +128,25 @@ def read_sts(folder: PathLike, *, year: int = 2012, complete: bool = True) -> Bu
     )
 
 
+def read_sts_benchmark(path: PathLike) -> Bunch:
+    """Read a file of the STS Benchmark."""
+    path = one_file(path)
+    data, target, subset = [], [], []
+    # genre, file, year, number in the file, score, two sentences, and where known their sources
+    for number, fields in read_table(path, columns=(7, 20)):
+        data.append((sentence(fields[5]), sentence(fields[6])))
+        target.append(score(fields[4], 0, 5, path, number))
+        subset.append(fields[0])
+    return Bunch(
+        data=data,
+        target=np.array(target, dtype=np.float64),
+        subset=np.array(subset, dtype=str),
+        subset_names=sorted(set(subset)),
+        n_unscored=0,
+        DESCR=description("sts_benchmark"),
+    )
+
+
 @overload
 def fetch_sts(*, year: int = 2012, return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
 @overload
@@ -144,34 +164,22 @@ def fetch_sts(
 ) -> Any:
     """Download and read the test sets of a year of the SemEval task on semantic textual similarity.
 
-    Files that are there already are kept, so a call that was stopped goes on where it was.
-
     Parameters
     ----------
     year : {2012, 2013, 2014, 2015, 2016}, default=2012
         The year of the task. The set "SMT" of 2013 is not free and is left out.
-
     data_home : str or path-like, default=None
-        The folder for downloaded data; None means that of :func:`sklearn.datasets.get_data_home`. The files go to
-        ``skembed/sts2012`` below it, or that of the other year.
-
+        Where ``skembed/sts2012`` is; None means :func:`sklearn.datasets.get_data_home`.
     download_if_missing : bool, default=True
         If false, raise an OSError instead of downloading what is not there.
-
-    n_retries : int, default=3
-        How often to try again after an error of the network or the server.
-
-    delay : float, default=1.0
-        Seconds between two tries.
-
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
     sts : :class:`~sklearn.utils.Bunch`
-        Dictionary-like object with these attributes:
-
         data : list of (str, str) of length n_pairs
             The pairs of sentences, subset by subset, in the order of the files.
         target : ndarray of shape (n_pairs,), dtype float64
@@ -185,13 +193,10 @@ def fetch_sts(
         DESCR : str
             Source, licence and citation.
 
-    (data, target) : tuple if `return_X_y` is true
-        The list and the array of the above.
-
     Raises
     ------
     OSError
-        If a file is missing and cannot or must not be downloaded. The message says where to put which files by hand.
+        If a file is missing and not downloaded; says where to put which files by hand.
 
     Examples
     --------
@@ -206,3 +211,70 @@ def fetch_sts(
         files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
     )
     return data_and_target(read_sts(folder / f"sts{year}", year=year), return_X_y)
+
+
+@overload
+def fetch_sts_benchmark(
+    *, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]
+) -> Bunch: ...
+@overload
+def fetch_sts_benchmark(
+    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
+) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
+def fetch_sts_benchmark(
+    *,
+    subset: str = "train",
+    data_home: PathLike | None = None,
+    download_if_missing: bool = True,
+    n_retries: int = 3,
+    delay: float = 1.0,
+    return_X_y: bool = False,
+) -> Any:
+    """Download and read a part of the STS Benchmark.
+
+    Parameters
+    ----------
+    subset : {"train", "dev", "test"}, default="train"
+        The part: 5,749, 1,500 or 1,379 pairs.
+    data_home : str or path-like, default=None
+        Where ``skembed/stsb`` is; None means :func:`sklearn.datasets.get_data_home`.
+    download_if_missing : bool, default=True
+        If false, raise an OSError instead of downloading what is not there.
+    n_retries, delay : int, default=3; float, default=1.0
+        Tries after an error of the network or the server, and seconds between two of them.
+    return_X_y : bool, default=False
+        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
+
+    Returns
+    -------
+    sts : :class:`~sklearn.utils.Bunch`
+        data : list of (str, str) of length n_pairs
+            The pairs of sentences, in the order of the file.
+        target : ndarray of shape (n_pairs,), dtype float64
+            The gold scores, from 0 (unrelated) to 5 (the same meaning).
+        subset : ndarray of shape (n_pairs,), dtype str
+            The genre of each pair, such as ``"main-captions"``.
+        subset_names : list of str
+            The genres, sorted.
+        n_unscored : int
+            Always 0: every pair has a score.
+        DESCR : str
+            Source, licence and citation.
+
+    Raises
+    ------
+    OSError
+        If a file is missing and not downloaded; says where to put which files by hand.
+
+    Examples
+    --------
+    >>> from skembed.datasets import fetch_sts_benchmark
+    >>> len(fetch_sts_benchmark(subset="dev").data)  # doctest: +SKIP
+    1500
+    """
+    check_choice(subset, "subset", ("train", "dev", "test"))
+    files = [f"stsb/sts-{subset}.csv"]
+    folder = fetch_files(
+        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
+    )
+    return data_and_target(read_sts_benchmark(folder / files[0]), return_X_y)

@@ -62,13 +62,11 @@ def test_opinosis(tmp_path):
         "summaries-gold/room_inn/room_inn.1.gold": "It is small.",
     }
     path = pack(tmp_path / "part.zip", members)
-    opinosis = read_opinosis(path, complete=False)
+    opinosis = read_opinosis(path)
     assert opinosis.data == ["Good .", "It\u2019s small .", ", and clean ."]
     assert [opinosis.target_names[code] for code in opinosis.target] == ["food_inn", "room_inn", "room_inn"]
-    with pytest.raises(ValueError, match=r"part\.zip: found 2 topics, the published file has 51"):
-        read_opinosis(path)
     with pytest.raises(ValueError, match=r"other\.zip has no files topics/\*\.txt\.data"):
-        read_opinosis(pack(tmp_path / "other.zip", {"a.txt": "b"}), complete=False)
+        read_opinosis(pack(tmp_path / "other.zip", {"a.txt": "b"}))
 
 
 def damage(content, how):
@@ -84,10 +82,10 @@ def damage(content, how):
 @pytest.mark.parametrize("how", ["cut", "name", "head", "within"])
 def test_damaged_archives(tmp_path, how):
     path = pack(tmp_path / "a.zip", {"topics/a.txt.data": "The room was small .\n" * 9, "é": ""})
-    assert len(read_opinosis(path, complete=False).data) == 9
+    assert len(read_opinosis(path).data) == 9
     path.write_bytes(damage(path.read_bytes(), how))
     with pytest.raises(ValueError, match=r"a\.zip is no complete zip archive: .*; get it again"):
-        read_opinosis(path, complete=False)
+        read_opinosis(path)
 
 
 def test_archives_that_python_cannot_unpack_or_that_are_too_large(tmp_path, monkeypatch):
@@ -102,10 +100,10 @@ def test_archives_that_python_cannot_unpack_or_that_are_too_large(tmp_path, monk
     ):
         path.write_bytes(content[:at] + bytes([value]) + content[at + 1 :])
         with pytest.raises(ValueError, match=rf"a\.zip.*({message})"):
-            read_opinosis(path, complete=False)
+            read_opinosis(path)
     path.write_bytes(content)
     monkeypatch.setattr("skembed.datasets._files._MOST_BYTES", 500)
-    assert len(read_opinosis(path, complete=False).data) == 9  # what is not read may be large
+    assert len(read_opinosis(path).data) == 9  # what is not read may be large
     monkeypatch.setattr("skembed.datasets._files._MOST_BYTES", 100)
     with pytest.raises(ValueError, match=r"a\.zip unpacks to 189 bytes, more than the limit of 100"):
-        read_opinosis(path, complete=False)
+        read_opinosis(path)
