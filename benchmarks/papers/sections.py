@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skembed.evaluation._tables import Table, markdown
+from skembed.evaluation._comparison import Table, markdown
 
 
 class Section(NamedTuple):

@@ -31,7 +31,7 @@ from skembed import (
     TextVectorizer,
 )
 from skembed.evaluation import document_scores
-from skembed.evaluation._compared import FittedOnCompared
+from skembed.evaluation._baselines import FittedOnCompared
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 

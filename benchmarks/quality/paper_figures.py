@@ -18,7 +18,6 @@ from sklearn.svm import LinearSVC
 
 from skembed import SentenceCorpus
 from skembed.evaluation import error_agreement, semantic_classification, sts_scores, sts_similarities
-from skembed.inspection._drawing import draw_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -325,17 +324,19 @@ def report_agreement(bench, options, name):
     def draw(figure):
         figure.set_size_inches(15, 6)
         for axes, (key, found) in zip(figure.subplots(1, 2), agreements.items()):
-            cells = [[f"{a}/{b}" for a, b in zip(*rows)] for rows in zip(found.n_shared, found.n_compared)]
-            draw_table(
-                axes,
-                np.ma.masked_array(found.agreement, np.eye(len(found.names), dtype=bool)),
-                cells,
-                [f"{name}\n{n_errors} errors" for name, n_errors in zip(found.names, found.n_errors)],
-                found.names,
-                colorbar_label="same wrong answer / both wrong" if key == "opinosis" else None,
-                im_kw={"cmap": "Blues", "vmin": 0.0, "vmax": 1.0},
-                text_kw=None,
-            )
+            n = len(found.names)
+            shown = np.where(np.eye(n, dtype=bool), np.nan, found.agreement)
+            image = axes.imshow(shown, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto")
+            axes.set_xticks(range(n), found.names, rotation=45, ha="right")
+            axes.set_yticks(range(n), [f"{name}\n{k} errors" for name, k in zip(found.names, found.n_errors)])
+            for i, j in np.ndindex(n, n):
+                cell, color = (
+                    f"{found.n_shared[i, j]}/{found.n_compared[i, j]}",
+                    "white" if shown[i, j] > 0.6 else "black",
+                )
+                axes.text(j, i, cell, ha="center", va="center", color=color, size=8)
+            if key == "opinosis":
+                figure.colorbar(image, ax=axes, label="same wrong answer / both wrong")
             axes.set_title({"msrp": "MSRP groups", "opinosis": "Opinosis groups"}[key])
 
     raw = {

@@ -17,7 +17,6 @@ import matplotlib.pyplot as plt
 
 from skembed import CBOSVectorizer, Sent2VecVectorizer, SentenceCorpus
 from skembed.datasets import load_docstrings
-from skembed.inspection import LearningCurveDisplay
 
 docstrings = load_docstrings()
 corpus = SentenceCorpus.from_sentences(docstrings.data, docstrings.groups)
@@ -26,7 +25,11 @@ options = {"max_iter": 20, "early_stopping": True, "random_state": 0}
 figure, axes = plt.subplots(2, 1, figsize=(6.5, 7), layout="constrained")
 for ax, cls in zip(axes, classes):
     model = cls(**options).fit(corpus)
-    LearningCurveDisplay.from_estimator(model, ax=ax)
+    passes = range(1, model.n_iter_ + 1)
+    ax.plot(passes, model.loss_curve_, "o-", label=cls.__name__)
+    ax.plot(passes, model.validation_loss_curve_, "o--C0", label="held-out text")
+    ax.set(xlabel="passes over the text", ylabel="mean loss of a target (nats)")
+    ax.legend()
     best = min(range(model.n_iter_), key=model.validation_loss_curve_.__getitem__) + 1
     print(f"{cls.__name__}: stopped after {model.n_iter_} passes, the best was {best}")
 plt.show()

@@ -93,18 +93,6 @@ def sentences_for(model: Any, X: Any) -> list[Any] | SentenceCorpus:
     return sentences
 
 
-def as_samples(X: Any) -> Any:
-    """Return a table as it is, and sentences as :func:`as_sentences` does."""
-    shape = getattr(X, "shape", None)
-    return X if isinstance(shape, tuple) and len(shape) > 1 else as_sentences(X)
-
-
-def samples_for(model: Any, X: Any) -> Any:
-    """Return samples for a model: a corpus as text, unless the model takes corpora."""
-    samples = as_samples(X)
-    return sentences_for(model, samples) if isinstance(samples, SentenceCorpus) else samples
-
-
 def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
     """Return some of the sentences, in the order of `rows`."""
     return sentences[rows] if isinstance(sentences, SentenceCorpus) else [sentences[row] for row in rows]

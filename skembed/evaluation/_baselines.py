@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import Binarizer, Normalizer
 from sklearn.utils import check_random_state
 
 from .._corpus.corpus import SentenceCorpus
@@ -19,12 +19,38 @@ from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
 from .._training.state import FittedState
 from .._validation.messages import brief
-from ._compared import tfidf_of_compared
 
 __all__ = ["make_baseline"]
 
 TFIDF = "tf-idf of the compared sentences"
 _RANDOM_WALK_LENGTH = 11  # words of a sentence, as in the program of Ethayarajh
+
+
+class FittedOnCompared(TransformerMixin, BaseEstimator):
+    """Fits a clone of an estimator on the sentences given to `transform`, and transforms these.
+
+    A row depends on the other rows, so this belongs in tables, not in a pipeline.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn nothing."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Fit a clone on the sentences, and return their rows."""
+        return clone(self.estimator).fit_transform(X)
+
+
+def tfidf_of_compared(stemmer: Any = None) -> FittedOnCompared:
+    """Tf-idf of words or stems, each counted once per sentence, fitted on the compared sentences."""
+    words = BOWPCA(n_components=None, stemmer=stemmer)
+    return FittedOnCompared(make_pipeline(words, Binarizer(), TfidfTransformer()))
 
 
 class RandomVectors(MeanEmbeddingVectorizer):

@@ -30,49 +30,19 @@ _DEEP = 1000  # documents that are asked for where a measure counts all
 
 
 class VectorSearch(BaseEstimator):
-    """Search by the cosine of rows that a vectorizer makes.
-
-    Parameters
-    ----------
-    vectorizer : estimator
-        What makes rows of texts.
-    """
+    """Search by the cosine of rows that a vectorizer makes."""
 
     def __init__(self, vectorizer: Any) -> None:
         self.vectorizer = vectorizer
 
     def fit(self, documents: list[str], y: Any = None) -> Self:
-        """Fit the vectorizer to the documents, and keep their rows.
-
-        Parameters
-        ----------
-        documents : list of str
-            The documents.
-        y : ignored
-            Not used, present by convention.
-
-        Returns
-        -------
-        self : object
-        """
+        """Fit the vectorizer to the documents, and keep their rows."""
         self.vectorizer_ = clone(self.vectorizer).fit(documents)
         self.rows_ = embed(self.vectorizer_, documents)
         return self
 
     def search(self, queries: list[str], k: int = 10) -> Any:
-        """Find the documents with the largest cosines, if these are above zero.
-
-        Parameters
-        ----------
-        queries : list of str
-            The queries.
-        k : int, default=10
-            How many documents to find for each.
-
-        Returns
-        -------
-        rows, scores : ndarray of shape (n_queries, k)
-        """
+        """Find the documents with the largest cosines, if these are above zero."""
         rows, scores = nearest(embed(self.vectorizer_, queries), self.rows_, k)
         rows[scores <= 0] = -1
         return rows, scores

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._optional_dependencies import check_matplotlib_support, check_pandas_support
 
-from ._tables import html_table, markdown
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+Table = Sequence[Sequence[str]]  # its first row is the header
 NEXT_SENTENCE, SECOND_HALF = "next sentence", "second half"
 IN_PER_CENT = ("accuracy", "R2", "F1", NEXT_SENTENCE, SECOND_HALF, "ndcg", "recall", "precision", "map", "mrr")
 _CONFIDENCE = 0.95
@@ -248,3 +247,24 @@ def _shown(value: float, measure: str, sign: str = "-") -> str:
     if _is_in_per_cent(measure):
         return f"{round(100 * value, 1) + 0.0:{sign}.1f}"  # 0.0 makes -0.0 positive
     return f"{value + 0.0:{sign}.4g}"
+
+
+def markdown(table: Table) -> str:
+    """Write a table in Markdown, its columns aligned."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = [
+        "| " + " | ".join(f"{c:{'<' if i == 0 else '>'}{w}}" for i, (c, w) in enumerate(zip(row, widths))) + " |"
+        for row in table
+    ]
+    rule = "|" + "|".join("-" * (w + 1) + ("-" if i == 0 else ":") for i, w in enumerate(widths)) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
+
+
+def html_table(table: Table) -> str:
+    """Write a table in HTML."""
+    header, *rows = (
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for tag, cell in zip(["th", *[tag] * len(row)], row))
+        for tag, row in (("th" if i == 0 else "td", row) for i, row in enumerate(table))
+    )
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{header}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'

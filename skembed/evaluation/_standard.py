@@ -42,33 +42,13 @@ class Method(NamedTuple):
 
 
 class TfidfWithLSA(TransformerMixin, BaseEstimator):
-    """Tf-idf of words, and beside it their latent semantic analysis, each with rows of length one.
-
-    Parameters
-    ----------
-    n_components : int, default=100
-        Most columns of the second part; there are fewer where the words or the texts are.
-    random_state : int, RandomState instance or None, default=None
-        Seed.
-    """
+    """Tf-idf of words, and beside it their latent semantic analysis, each with rows of length one."""
 
     def __init__(self, n_components: int = _N_COMPONENTS, *, random_state: Any = None) -> None:
         self.n_components, self.random_state = n_components, random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn words and directions.
-
-        Parameters
-        ----------
-        X : iterable of str
-            Texts.
-        y : ignored
-            Not used, present by convention.
-
-        Returns
-        -------
-        self : object
-        """
+        """Learn words and directions."""
         self.tfidf_ = TfidfVectorizer()
         rows = self.tfidf_.fit_transform(X)
         n = min(self.n_components, *(size - 1 for size in rows.shape))
@@ -79,17 +59,7 @@ class TfidfWithLSA(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return both parts side by side.
-
-        Parameters
-        ----------
-        X : iterable of str
-            Texts.
-
-        Returns
-        -------
-        rows : sparse matrix of shape (n_texts, n_features)
-        """
+        """Return both parts side by side."""
         rows = self.tfidf_.transform(X)
         if self.svd_ is None:
             return rows

@@ -15,13 +15,7 @@ _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)
 
 
 def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:
-    """Return the estimator with fitted attributes, and those that follow from them: it transforms, and does not learn.
-
-    Raises
-    ------
-    ValueError
-        If the attributes do not fit each other.
-    """
+    """Return the estimator with fitted attributes and those that follow from them; it does not learn on."""
     estimator._check_parameters()
     n_components = estimator.n_components
     values = {

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._optional_dependencies import check_matplotlib_support
+from sklearn.utils.validation import check_is_fitted
 
 from skembed._validation.columns import as_list, as_matrix
-from skembed.inspection._drawing import as_text, draw_table, fitted_step, new_axes, table_size
+from skembed._validation.messages import brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
+
+_AS_TEXT = {"parse_math": False, "usetex": False}  # no mathematics after a dollar sign, no TeX after a backslash
+_LONGEST = 40  # characters of a word; longer ones are cut
+_UNDRAWABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # controls but the line feed, surrogates
 
 
 class SimilarityHeatmapDisplay:
@@ -121,7 +129,17 @@ class SimilarityHeatmapDisplay:
         ValueError
             If the estimator cannot explain, or a sentence has no word.
         """
-        found = fitted_step(estimator, "explain", cls.__name__).explain(a, b)
+        if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+            raise TypeError(f"{cls.__name__}.from_estimator needs a fitted estimator, got {brief(estimator)}.")
+        check_is_fitted(estimator)
+        parts = [estimator, *(step for _, step in getattr(estimator, "steps", []))]
+        step = next((part for part in parts if hasattr(part, "explain")), None)
+        if step is None:
+            raise ValueError(
+                f"{cls.__name__}.from_estimator needs an estimator, or a pipeline with a step, that has `explain`, as "
+                f"CBOSVectorizer does; {type(estimator).__name__} has none."
+            )
+        found = copy(step).explain(a, b)  # a snapshot: another thread may fit it
         return cls(found.contributions, found.words_a, found.words_b).plot(ax=ax, **plot_kw)
 
     def plot(
@@ -159,24 +177,45 @@ class SimilarityHeatmapDisplay:
         display : SimilarityHeatmapDisplay
             The display itself.
         """
-        rows, columns = ([as_text(word) for word in words] for words in (self.words_a, self.words_b))
-        ax = new_axes(type(self).__name__, ax, figsize=table_size(rows, columns))
-        texts = [[_without_minus_zero(value, values_format) for value in row] for row in self.contributions.tolist()]
+        check_matplotlib_support(f"{type(self).__name__}.plot")
+        import matplotlib.pyplot as plt
+
+        rows, columns = ([_drawable(word) for word in words] for words in (self.words_a, self.words_b))
+        if ax is None:
+            more_width, more_height = (max(0, *map(len, names), 20) - 20 for names in (rows, columns))
+            width, height = max(5.0, 2.5 + 0.6 * len(columns)), max(3.0, 1.6 + 0.4 * len(rows))
+            size = width + 0.09 * more_width, height + 0.07 * more_height
+            ax = plt.subplots(layout="constrained", figsize=size)[1]
         largest = float(np.abs(self.contributions).max()) or 1.0
-        self.im_, self.text_ = draw_table(
-            ax,
-            self.contributions,
-            texts if include_values else None,
-            rows,
-            columns,
-            colorbar_label="part of the cosine" if colorbar else None,
-            im_kw={"cmap": cmap, "vmin": -largest, "vmax": largest} | (im_kw or {}),
-            text_kw=text_kw,
-        )
+        style = {"cmap": cmap, "vmin": -largest, "vmax": largest, "interpolation": "nearest", "aspect": "auto"}
+        self.im_, self.text_ = ax.imshow(self.contributions, **style | (im_kw or {})), None
+        ax.set_xticks(np.arange(len(columns)), columns, **_AS_TEXT)
+        ax.set_yticks(np.arange(len(rows)), rows, **_AS_TEXT)
+        if max(map(len, columns)) * len(columns) > 50:  # they would run into each other
+            ax.tick_params("x", labelrotation=45)
+            for label in ax.get_xticklabels():
+                label.set(ha="right", rotation_mode="anchor")
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+        if colorbar:
+            ax.figure.colorbar(self.im_, ax=ax).set_label("part of the cosine")
+        if include_values:
+            luminance = self.im_.to_rgba(self.contributions)[..., :3] @ [0.2126, 0.7152, 0.0722]
+            self.text_ = np.empty(self.contributions.shape, object)
+            for i, j in np.ndindex(self.contributions.shape):
+                look = {"color": "white" if luminance[i, j] < 0.45 else "black", "size": 9 if len(columns) <= 12 else 7}
+                text = _without_minus_zero(float(self.contributions[i, j]), values_format)
+                self.text_[i, j] = ax.text(j, i, text, **{"ha": "center", "va": "center"} | look | (text_kw or {}))
         ax.set(title=f"cosine {self.similarity:.2f}", xlabel="words of the second sentence")
         ax.set_ylabel("words of the first sentence")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _drawable(word: Any) -> str:
+    """Return a word as it is drawn: cut if long, with undrawable characters replaced."""
+    text = _UNDRAWABLE.sub("\ufffd", str(word).replace("\r\n", "\n").replace("\t", " "))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _without_minus_zero(value: float, values_format: str) -> str:

@@ -4,9 +4,8 @@ The files that search in vectors know matrices only; those of :class:`~skembed.S
 vectors.
 """
 
-from skembed.search._approximate import ApproximateIndex
 from skembed.search._communities import communities
 from skembed.search._near_duplicates import near_duplicates
 from skembed.search._nearest import nearest
 
-__all__ = ["ApproximateIndex", "communities", "near_duplicates", "nearest"]
+__all__ = ["communities", "near_duplicates", "nearest"]

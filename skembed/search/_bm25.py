@@ -61,21 +61,7 @@ def idf(df: np.ndarray | int, n_documents: int) -> NDArray[np.float64]:
 def list_postings(
     tokens: np.ndarray, ptr: np.ndarray, n_terms: int, is_alive: np.ndarray, scoring: Scoring
 ) -> Postings:
-    """Return the postings of documents.
-
-    Parameters
-    ----------
-    tokens : ndarray of shape (n_tokens,), dtype int32
-        Terms of all fields of all documents, one after the other.
-    ptr : ndarray of shape (n_documents * n_fields + 1,), dtype int64
-        Where each field begins.
-    n_terms : int
-        Number of distinct terms.
-    is_alive : ndarray of shape (n_documents,), dtype bool
-        Documents that count; the others have no tokens.
-    scoring : Scoring
-        The settings.
-    """
+    """Return the postings of documents."""
     n_fields, k1, b = scoring.n_fields, scoring.k1, scoring.b
     df, last = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int32)
     tokens, ptr, weights = read_only_view(tokens), read_only_view(ptr), scoring.field_weights.astype(np.float32)

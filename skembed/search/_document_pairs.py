@@ -29,21 +29,6 @@ def cut_pairs(
 
     Where neighbours are much more similar than other documents, as the sentences of a text are, each document and the
     next one are a pair too.
-
-    Parameters
-    ----------
-    documents : sequence of tuple of str
-        Fields of each document: (text,), (title, body) or more. The first of several is the title, the others are the
-        body; empty fields are left out.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the sentences that are chosen, and of the pairs where there are too many.
-    n_pairs : int, default=40_000
-        Pairs at most. Of more documents than that, some are drawn.
-
-    Returns
-    -------
-    pairs : list of (str, str)
-        Pairs in the order of the documents, those of neighbours last. Both texts of each have a word.
     """
     random = check_random_state(random_state)
     chosen: Sequence[int] = range(len(documents))

@@ -37,26 +37,7 @@ class Texts(NamedTuple):
 
 
 def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, n_fields: int | None = None) -> Texts:
-    """Read documents.
-
-    Parameters
-    ----------
-    documents : iterable of str or of tuple of str, table, or SentenceCorpus
-        The documents.
-    columns : sequence or None
-        Columns of a table, each a field. None for other documents, or a table of one column.
-    missing : {"error", "empty"}
-        Whether a missing text is an error or an empty one.
-    n_fields : int or None, default=None
-        Number of fields that each document must have; None for that of the first one.
-
-    Raises
-    ------
-    TypeError
-        If a document is no string, or no tuple of strings; names the row.
-    ValueError
-        If there is only one string, or documents differ in the number of fields.
-    """
+    """Read documents."""
     if columns is not None and not columns:
         raise ValueError("columns is empty. Name the columns to search.")
     if isinstance(documents, SentenceCorpus):

@@ -18,7 +18,7 @@ from ._bm25 import idf
 from ._documents import read_queries
 from ._explaining import explain_score, snippet_of
 from ._index_state import IndexState, checked_rows
-from ._pretrained_vectors import pretrained_rows
+from ._learned_vectors import pretrained_rows
 from ._query import Query, read_query, text_of_query
 from ._searching import (
     PRETRAINED_WEIGHT,

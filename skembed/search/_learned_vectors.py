@@ -1,4 +1,4 @@
-"""Vectors of documents, learned from the documents themselves."""
+"""Vectors of documents: learned from the documents themselves, and of a pretrained model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._encoders.bag import sum_rows
 from .._methods.paraphrase import ParaphraseVectorizer
+from .._pretrained.vectorizer import PretrainedVectorizer
 from .._text.batches import offsets
 from .._text.vocabulary import Vocabulary
+from .._word_vectors.join import unit_rows
 from ._ranking import dot
 from ._terms import TermReader
 
@@ -114,6 +116,15 @@ def vectors_of(tokens: np.ndarray, ptr: np.ndarray, rows_of_terms: np.ndarray, w
         sum_rows(rows, ones, part - part[0], word_vectors, others, False, out)
     scale_rows(found)
     return found
+
+
+def pretrained_rows(model: PretrainedVectorizer | None, texts: list[str]) -> np.ndarray:
+    """Return rows of length one or zero, filled with zeros to a multiple of sixteen; no columns without a model."""
+    if model is None:
+        return np.zeros((len(texts), 0), np.float32)
+    rows = np.zeros((len(texts), padded(model.n_features_out_)), np.float32)
+    rows[:, : model.n_features_out_] = unit_rows(np.array(model.transform(texts)))
+    return rows
 
 
 def moments_of(vectors: np.ndarray) -> Moments:

@@ -74,13 +74,7 @@ class DenseRows:
             yield Tile(first, scores)
 
     def block(self, rows: range) -> np.ndarray:
-        """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero.
-
-        Raises
-        ------
-        ValueError
-            If a number is NaN or infinite, or too large for a dot product; names the row.
-        """
+        """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero."""
         given = self._values[rows.start : rows.stop]
         if self._scaled and given.dtype not in (np.float32, np.float16):
             given = given.astype(np.float64)
@@ -157,15 +151,7 @@ def _tile_rows(n_columns: int) -> int:
 
 
 def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
-    """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products.
-
-    Raises
-    ------
-    TypeError
-        If a table does not hold numbers.
-    ValueError
-        If a table is not two-dimensional, has no columns, or they differ in the number of columns.
-    """
+    """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products."""
     found = {name: _numbers(as_matrix(values, name), name) for name, values in tables.items()}
     for name, matrix in found.items():
         if not matrix.shape[1]:

@@ -24,8 +24,7 @@ from ._documents import pairs_of_queries, read_documents, read_field_weights, re
 from ._index_folder import IndexSaving
 from ._index_inspection import Fitted, IndexInspection
 from ._index_state import checked_rows, make_state, with_documents, without_rows
-from ._learned_vectors import WordVectors, learn_vectors
-from ._pretrained_vectors import pretrained_rows
+from ._learned_vectors import WordVectors, learn_vectors, pretrained_rows
 from ._query import read_query, text_of_query
 from ._searching import Asked, search_in
 from ._terms import TermReader

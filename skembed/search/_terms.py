@@ -46,16 +46,6 @@ class TermReader:
     """Reads the terms of texts; any number of threads may do so at once.
 
     A word gives its stem; one with underscores also its parts. The codes of a text follow after its words.
-
-    Parameters
-    ----------
-    stemmer, stop_words
-        As :class:`Tokenizer` has them; or ``stop_words="auto"``, which leaves none out.
-
-    Attributes
-    ----------
-    light : frozenset of str
-        Terms that count little in a query: with "auto", the function words of English.
     """
 
     def __init__(self, stemmer: Any = None, stop_words: Any = None) -> None:

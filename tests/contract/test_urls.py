@@ -19,7 +19,6 @@ import skembed
 from benchmarks.papers.__main__ import main
 from skembed import SentenceCorpus
 from skembed._validation.paths import user_path
-from skembed.search import ApproximateIndex
 
 URLS = [
     "s3://bucket/model",
@@ -71,11 +70,6 @@ def _dask_series():
     return dd.from_pandas(pd.Series(TEXT), npartitions=2)
 
 
-def _index():
-    pytest.importorskip("usearch")
-    return ApproximateIndex(np.eye(3, dtype=np.float32))
-
-
 @cache
 def _saved_with_model(cls):
     """A folder of an estimator that was fitted with a pretrained model."""
@@ -86,8 +80,6 @@ def _saved_with_model(cls):
 
 
 CALLS = {
-    ("ApproximateIndex.load", "path"): ApproximateIndex.load,
-    ("ApproximateIndex.save", "path"): lambda url: _index().save(url),
     ("SearchIndex.load", "path"): skembed.SearchIndex.load,
     ("SearchIndex.save", "path"): lambda url: skembed.SearchIndex(n_components=None).fit(TEXT).save(url),
     ("SentenceCorpus.from_dask", "to"): lambda url: SentenceCorpus.from_dask(_dask_series(), to=url),

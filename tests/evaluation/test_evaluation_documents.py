@@ -14,8 +14,7 @@ from sklearn.pipeline import make_pipeline
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus, TextVectorizer
 from skembed._text.sentences import halves_of
 from skembed.evaluation import document_comparison, document_scores
-from skembed.evaluation._baselines import TFIDF
-from skembed.evaluation._compared import FittedOnCompared, tfidf_of_compared
+from skembed.evaluation._baselines import TFIDF, FittedOnCompared, tfidf_of_compared
 from skembed.evaluation._documents import draw
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from scipy import sparse
 from skembed import CBOSVectorizer
 from skembed.evaluation import pair_features
 from skembed.metrics import paired_cosine_similarity
-from skembed.search import ApproximateIndex, communities, near_duplicates, nearest
+from skembed.search import communities, near_duplicates, nearest
 
 ROWS = np.float32([[1, 0, 2], [0, 3, 0], [2, 0, 4], [0, 0, 0]])
 TABLE = sparse.csr_array(ROWS)
@@ -51,9 +51,8 @@ def test_pairs_of_one_row(row_of):
 
 
 def test_one_dense_row_is_refused_with_advice():
-    for ask in (lambda: nearest(ROWS[0], ROWS), lambda: ApproximateIndex(ROWS).search(ROWS[0])):
-        with pytest.raises(ValueError, match=r"^queries must be .* shape \(3,\)\. If it is one row, pass \[queries\]"):
-            ask()
+    with pytest.raises(ValueError, match=r"^queries must be .* shape \(3,\)\. If it is one row, pass \[queries\]"):
+        nearest(ROWS[0], ROWS)
     assert_array_equal(nearest([ROWS[0]], ROWS, 2)[0], [[0, 2]])
     with pytest.raises(ValueError, match="got a list. If it is one row, pass"):
         near_duplicates([1.0, 2.0])
