@@ -12,8 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from skembed._corpus.input import samples_for
-from skembed._validation.columns import as_column, as_list, as_matrix, check_same_length
-from skembed._validation.containers import is_missing
+from skembed._validation.columns import as_column, as_list, as_matrix, check_same_length, is_missing
 from skembed.inspection._drawing import AS_TEXT, COLORS, MARKERS, as_label, as_text, draw_legend, new_axes, with_grey
 
 _UNLABELLED = {"color": "0.75", "marker": "o", "label": "no label"}

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._compiled.threads import count_threads
-from .._validation.constraints import check_values
-from .._validation.limits import integers
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, check_values, integers, user_path
 from ._rows import DenseRows, search_rows
 
 __all__ = ["ApproximateIndex"]
