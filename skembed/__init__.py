@@ -30,7 +30,7 @@ _HOMES = {
     "Word2VecVectorizer": "_methods.word2vec",
     "load": "_saving.folder",
     "save": "_saving.folder",
-    "show_versions": "_validation.versions",
+    "show_versions": "_validation.messages",
 }
 _SUBMODULES = [
     "arrow",
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from ._saving.folder import load as load
     from ._saving.folder import save as save
     from ._text.character_ngrams import CharacterNgrams as CharacterNgrams
-    from ._validation.versions import show_versions as show_versions
+    from ._validation.messages import show_versions as show_versions
     from .search._search_index import SearchIndex as SearchIndex
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ._saving.shared import SavedModel
-from ._validation.limits import INT32_MAX
 from ._validation.messages import brief
-from ._validation.paths import PathLike
+from ._validation.values import INT32_MAX, PathLike
 
 __all__ = ["embedder"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._saving.shared import SavedModel
-from ._validation.paths import PathLike
+from ._validation.values import PathLike
 
 __all__ = ["transform"]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from skembed import __version__
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._validation.messages import brief
-from skembed._validation.paths import user_path
+from skembed._validation.values import user_path
 
 from .candidates import Candidate, report
 from .data import EvaluationData

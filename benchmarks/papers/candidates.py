@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 
 from skembed._validation.messages import brief
-from skembed._validation.paths import user_path
+from skembed._validation.values import user_path
 
 from .methods import ALL, METHODS, fit_to_corpus
 from .sources import Sources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skembed import datasets
-from skembed._validation.paths import user_path
+from skembed._validation.values import user_path
 from skembed.datasets._archives import read_paraphrase_zip
 from skembed.datasets._pairs import read_msrp, read_sick
 from skembed.datasets._senteval import read_senteval, read_trec

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from skembed._validation.paths import naming
+from skembed._validation.values import naming
 from skembed.evaluation._semantic import error_agreement
 from skembed.evaluation._sts import _read_models, bootstrap_means, interval, sts_comparison
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from skembed._corpus.corpus import SentenceCorpus
 from skembed._corpus.pairs import PairCorpus
-from skembed._validation.paths import naming
+from skembed._validation.values import naming
 
 from .methods import METHODS, START, Method, fit_to_corpus
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from skembed._validation.messages import brief
-from skembed._validation.paths import describe_unreadable, naming, user_path
+from skembed._validation.values import describe_unreadable, naming, user_path
 
 try:
     import fcntl

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skembed._validation.messages import brief
-from skembed._validation.paths import naming
+from skembed._validation.values import naming
 
 OURS = "this run"
 SENTEVAL_COLUMNS = [

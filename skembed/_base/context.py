@@ -19,10 +19,10 @@ from .._training.examples import NO_CLASS, Examples, by_class, in_order
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.spare_arrays import derived_rows
 from .._training.state import FittedState
-from .._validation.containers import is_missing, length_of
-from .._validation.limits import INT64_MAX, integers
+from .._validation.columns import is_missing, length_of
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .._validation.values import INT64_MAX, integers
 from .character_tokens import Balance, has_characters, has_words_and_ngrams
 from .fitted import Fitted
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of

@@ -12,7 +12,7 @@ from .._text.batches import Batch
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, iter_sentences
 from .._training.state import FittedState
-from .._validation.containers import length_of
+from .._validation.columns import length_of
 from .batches import encode_batch, encoded_batches, in_order
 from .coverage import LEAST_SENTENCES, CoverageCounter
 

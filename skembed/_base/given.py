@@ -13,7 +13,7 @@ import numpy as np
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import FittedState
-from .._validation.limits import integers
+from .._validation.values import integers
 from .._word_vectors.matches import counts_of, known_fraction
 from .._word_vectors.read import is_table, read_source
 from .pooled import PooledVectorizer

@@ -16,10 +16,9 @@ from .._training.checkpoint import Checkpoint
 from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
 from .._training.state import FittedState
 from .._training.stopping import AutoPasses
-from .._validation.constraints import PredicateConstraint
-from .._validation.containers import length_of
-from .._validation.paths import PathLike
+from .._validation.columns import length_of
 from .._validation.targets import check_length, split_labels
+from .._validation.values import PathLike, PredicateConstraint
 from .reading import encoded_with, tokenizer_options
 from .scikit_learn import fit_context, hide_class_name
 from .trained import TrainedVectorizer

@@ -19,7 +19,7 @@ from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import Loss
 from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, FittedState
-from .._validation.limits import integers
+from .._validation.values import integers
 from .paired import EVIDENCE, PairedVectorizer
 
 MOVES = {

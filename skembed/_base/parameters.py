@@ -10,10 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import StrOptions
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.constraints import PredicateConstraint, check_values
-from .._validation.limits import integers
 from .._validation.messages import warn_at_user
-from .._validation.scalars import changed_to_plain
+from .._validation.values import PredicateConstraint, changed_to_plain, check_values, integers
 
 CORPUS = PredicateConstraint(
     lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"

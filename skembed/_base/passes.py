@@ -18,8 +18,8 @@ from .._training.progress import PassTasks, Progress
 from .._training.state import FittedState
 from .._training.stopping import EarlyStopping, is_sound, largest_of
 from .._training.trainer import HELD_OUT_PASS, Trainer
-from .._validation.limits import is_set
 from .._validation.messages import brief, warn_at_user
+from .._validation.values import is_set
 
 
 def encode_text(

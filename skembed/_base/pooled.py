@@ -20,8 +20,8 @@ from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.spare_arrays import norms_of
 from .._training.state import FittedState
-from .._validation.limits import INT32_MAX, integers
 from .._validation.messages import brief
+from .._validation.values import INT32_MAX, integers
 from .._word_vectors.matches import SIF_A
 from .character_tokens import Balance, has_characters
 from .fitted import Fitted

@@ -16,7 +16,7 @@ from .._text.character_ngrams import are_ngrams
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._training.state import FittedState
-from .._validation.containers import one_column
+from .._validation.columns import one_column
 from .._validation.messages import brief
 from .character_tokens import has_words_and_ngrams
 

@@ -14,9 +14,8 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.state import FittedState
 from .._training.trainer import BlockLoop
-from .._validation.limits import integers
 from .._validation.messages import warn_at_user
-from .._validation.paths import PathLike
+from .._validation.values import PathLike, integers
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 

@@ -19,9 +19,8 @@ from .._text.sources import iter_sentences
 from .._text.tokenizer import Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import FittedState
-from .._validation.constraints import check_values
-from .._validation.containers import length_of
-from .._validation.limits import INT64_MAX, integers
+from .._validation.columns import length_of
+from .._validation.values import INT64_MAX, check_values, integers
 from .coverage import coverage_of
 from .embedding import embed, similarity
 from .fitted import Fitted

@@ -23,9 +23,8 @@ from .._training.spare_arrays import SpareArrays
 from .._training.state import FittedState
 from .._training.stopping import AutoPasses, hold_out, passes_of
 from .._training.trainer import BlockLoop, LoopOptions, Objective
-from .._validation.limits import INT64_MAX, integers, is_set
-from .._validation.paths import PathLike
 from .._validation.targets import check_length
+from .._validation.values import INT64_MAX, PathLike, integers, is_set
 from .coverage import check_kept
 from .fitted import Fitted
 from .growth import check_new_words, learn_words

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.limits import INT32_MAX
+from .._validation.values import INT32_MAX
 
 _LINES = 128  # bytes of two cache lines, which processors fetch in pairs
 # Bytes between the buffers of two threads: a core that goes through memory prefetches lines beyond its own buffer.

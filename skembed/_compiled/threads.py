@@ -10,7 +10,7 @@ from itertools import chain, islice
 from numbers import Integral
 from typing import Any
 
-from .._validation.scalars import plain
+from .._validation.values import plain
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -16,7 +16,7 @@ from .._text.batches import Batch, offsets
 from .._text.encoder import LEAST_BATCHES, CorpusTokenizer
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.paths import user_path
+from .._validation.values import user_path
 from .content import Content, make_settings
 from .storage import CORPUS, arrays_of, growing_arrays, trust
 

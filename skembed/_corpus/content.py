@@ -16,7 +16,7 @@ from .._text.sources import iter_slices
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from .storage import CORPUS, Arrays, check_arrays, read_corpus
 
 _STEP = 1 << 20  # tokens, or sentences, that are worked on at once

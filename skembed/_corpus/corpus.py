@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.paths import PathLike
+from .._validation.values import PathLike
 from .build import Built
 from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
 from .readers import Readers

@@ -10,8 +10,7 @@ from sklearn.utils import Bunch
 
 from .._text.sources import advising, filled, iter_sentences, wrong_row
 from .._text.tokenizer import Tokenizer
-from .._validation.columns import as_fields, as_list, check_same_length, label_of_column, listed
-from .._validation.containers import columns_of, is_missing
+from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
 

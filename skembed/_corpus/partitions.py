@@ -21,9 +21,8 @@ from .._storage.folders import NewFolder
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
-from .._validation.clients import advice_on, check_client
 from .._validation.messages import brief
-from .._validation.paths import PathLike
+from .._validation.values import PathLike, advice_on, check_client
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
 from .content import Content, make_settings
 from .storage import STEP, growing_arrays

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._text.sources import advising, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
-from .._validation.paths import PathLike
+from .._validation.values import PathLike
 from .build import Built, build
 
 

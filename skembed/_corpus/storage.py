@@ -14,7 +14,7 @@ import numpy as np
 from .._storage.array_files import GrowingArray
 from .._storage.folders import FolderKind, NewFolder, Stored, content_digest, open_folder
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 
 STEP = 1 << 22  # entries of an array that are worked on at a time
 GROWING = ("tokens", "sent_ptr", "doc_ptr")

@@ -33,7 +33,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
-from .._validation.limits import integers
+from .._validation.values import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source

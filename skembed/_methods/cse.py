@@ -30,9 +30,8 @@ from .._encoders.convolution import (
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.over_words import IndexedSentences
 from .._training.state import ABSENT, FittedState
-from .._validation.constraints import satisfies
-from .._validation.limits import integers
 from .._validation.messages import brief
+from .._validation.values import integers, satisfies
 
 _WIDEST = 100
 

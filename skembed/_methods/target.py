@@ -22,8 +22,8 @@ from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import FittedState
 from .._training.stopping import AutoPasses
 from .._validation.messages import brief
-from .._validation.paths import PathLike
 from .._validation.targets import checked_targets
+from .._validation.values import PathLike
 
 
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):

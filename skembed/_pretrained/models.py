@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._validation.messages import brief
-from .._validation.paths import user_path
+from .._validation.values import user_path
 
 ACCEPTED = (
     "the path of a model, an object with encode or transform, a function from a list of texts to rows, or a mapping of "

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from .._validation.messages import warn_at_user
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from .identity import CACHE_TOLERANCE, Identity
 
 FILE = "skembed-vectors.sqlite"

@@ -18,8 +18,7 @@ from .._base.parameters import ReadsText
 from .._base.scikit_learn import fit_context
 from .._base.showing import ShortReprMixin
 from .._corpus.input import list_of_texts
-from .._validation.limits import integers
-from .._validation.paths import user_path
+from .._validation.values import integers, user_path
 from .identity import PROBES, Identity
 from .models import caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of

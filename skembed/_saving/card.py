@@ -8,7 +8,7 @@ from typing import Any
 from .. import __version__
 from .._base.text import TextEstimator
 from .._validation.messages import brief
-from .._validation.scalars import plain
+from .._validation.values import plain
 
 # What a folder does not keep, or what does not change the model.
 _OF_THE_FIT = {"init", "corpus", "embedding", "word_vectors", "n_jobs", "verbose"}

@@ -11,7 +11,7 @@ from .._pretrained.saved import MissingModelError
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._text.tokenizer import RefusedPatternError
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from .blocks import blocks_of, describe_blocks
 from .card import card_of
 from .header import ENTRY_TYPES, class_of, describe_model, model_of, names_of_estimators

@@ -17,7 +17,7 @@ from .._text.batches import decode_words, encode_words
 from .._text.data_tokenizer import DataTokenizer
 from .._text.tokenizer import Tokenizer, check_pattern
 from .._validation.messages import brief
-from .._validation.scalars import plain
+from .._validation.values import plain
 from .values import ArrayStore, from_json, to_json
 
 _HOMES = "skembed", "skembed.research"  # of the estimators

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from .._base.text import TextEstimator
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from .folder import load_with_digest, read_digest, save
 
 _MOST_LOADED = 4  # models that a process keeps

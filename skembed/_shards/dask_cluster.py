@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.clients import check_client
 from .._validation.messages import warn_at_user
+from .._validation.values import check_client
 from .plan import Shard, ShardLocation
 from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost
 from .token_files import TokenFile, TokensNotFoundError, file_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from .._validation.clients import advice_on
 from .._validation.messages import brief
+from .._validation.values import advice_on
 from .dask_cluster import Dask
 from .plan import Shard, ShardLocation
 from .processes import Processes

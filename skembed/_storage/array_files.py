@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.paths import naming
+from .._validation.values import naming
 
 _DTYPES = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1"}
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}

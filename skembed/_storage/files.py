@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from .._validation.paths import PathLike, naming, user_path
+from .._validation.values import PathLike, naming, user_path
 
 
 @contextmanager

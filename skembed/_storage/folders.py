@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
-from .._validation.json_text import parse_json
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, naming, user_path
+from .._validation.values import PathLike, describe_unreadable, naming, parse_json, user_path
 from .array_files import digest_of_array, map_arrays, write_arrays
 
 try:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._validation.containers import arrow_of
+from .._validation.columns import arrow_of
 from .words import UNSPACED_LETTER, composing, lower, marks
 
 PADDING = b"\n" * 64  # after a text: compiled code may read this far beyond its end

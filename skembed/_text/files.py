@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
+from .._validation.values import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import PADDING, Text
 from .tokenizer import Tokenizer, reads_strings
 

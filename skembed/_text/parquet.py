@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation.messages import brief
-from .._validation.paths import PathLike, describe_unreadable, files_below, listed_paths, user_path
+from .._validation.values import PathLike, describe_unreadable, files_below, listed_paths, user_path
 from .batches import Column, string_types
 from .sources import BATCH_SIZE, document_starts, iter_batches
 from .tokenizer import Tokenizer, reads_strings

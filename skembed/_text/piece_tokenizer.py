@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from .._validation.json_text import parse_json
 from .._validation.messages import brief
+from .._validation.values import parse_json
 from .data_tokenizer import DataTokenizer
 from .words import find_marked_words
 

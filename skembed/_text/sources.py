@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.containers import column_advice, filling_code, is_lazy, is_missing, items_of, length_of, one_column
+from .._validation.columns import column_advice, filling_code, is_lazy, is_missing, items_of, length_of, one_column
 from .._validation.messages import brief
 from .batches import Column, iter_columns
 from .tokenizer import Tokenizer

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation.containers import items_of
+from .._validation.columns import items_of
 from .._validation.messages import brief
-from .._validation.scalars import plain
+from .._validation.values import plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
 from .data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .words import compose, join_words, lower, lower_letters, split_words

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from .learned_arrays import LearnedArray, moving
 from .state import FittedState
 from .stopping import EarlyStopping, largest_of

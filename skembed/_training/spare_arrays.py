@@ -16,7 +16,7 @@ import numpy as np
 
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.norms import row_norms
-from .._validation.limits import INT32_MAX
+from .._validation.values import INT32_MAX
 from .learned_arrays import LearnedArray
 from .updates import COUNT, UNTOUCHED
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.known_words import KnownTokens
 from .._text.tokenizer import Tokenizer
-from .._validation.limits import INT64_MAX
 from .._validation.messages import brief
+from .._validation.values import INT64_MAX
 from .learned_arrays import ArrayRecord
 from .sparse_rows import has_empty_rows, rows_with_values, with_empty_rows
 

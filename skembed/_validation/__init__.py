@@ -4,16 +4,4 @@ Knows no text, no kernels and no estimators.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = [
-    "clients",
-    "columns",
-    "containers",
-    "constraints",
-    "json_text",
-    "limits",
-    "messages",
-    "paths",
-    "scalars",
-    "targets",
-    "versions",
-]
+__all__ = ["columns", "messages", "targets", "values"]

@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
-from .columns import as_column, as_labels, as_matrix, rows_of_column
-from .containers import is_missing, one_column
+from .columns import as_column, as_labels, as_matrix, is_missing, one_column, rows_of_column
 from .messages import brief, warn_at_user
 
 _STEP = 10_000  # rows that are checked at once

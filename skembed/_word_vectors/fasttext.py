@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._text.batches import offsets
-from .._validation.paths import describe_unreadable, user_path
+from .._validation.values import describe_unreadable, user_path
 
 MAGIC = b"\xba\x16\x4f\x2f"
 _VERSIONS = 11, 12

@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from .._validation.paths import describe_unreadable, user_path
+from .._validation.values import describe_unreadable, user_path
 from .binary_rows import BinaryRows
 from .fasttext import MAGIC, open_binary_model
 from .text_rows import TextRows, guess_n_components, is_text

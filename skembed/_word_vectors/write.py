@@ -11,7 +11,7 @@ import numpy as np
 from .._storage.files import replacing
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._validation.messages import brief, warn_at_user
-from .._validation.paths import PathLike
+from .._validation.values import PathLike
 from .binary_rows import LARGEST, binary_row
 from .gensim_vectors import make_keyed_vectors
 from .read import read_source

@@ -23,7 +23,7 @@ from sklearn.datasets import get_data_home
 from sklearn.utils import check_scalar
 
 from skembed._storage.files import replacing
-from skembed._validation.paths import PathLike, user_path
+from skembed._validation.values import PathLike, user_path
 
 # A commit pins every file below this address; tests put the address of their server here.
 BASE_URL = "https://raw.githubusercontent.com"

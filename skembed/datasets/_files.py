@@ -14,8 +14,8 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from skembed._validation.messages import brief
-from skembed._validation.paths import PathLike as PathLike
-from skembed._validation.paths import describe_unreadable, user_path
+from skembed._validation.values import PathLike as PathLike
+from skembed._validation.values import describe_unreadable, user_path
 
 _MOST_BYTES = 64 << 20  # largest unpacked size of a file; the published ones unpack to at most 16 MB
 

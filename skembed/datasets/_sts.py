@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed._validation.paths import user_path
+from skembed._validation.values import user_path
 from skembed.datasets._download import Download, fetch_files, sources
 from skembed.datasets._files import (
     PathLike,

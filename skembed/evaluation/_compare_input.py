@@ -17,8 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, check_has_text, iter_texts
 from .._text.sources import wrong_row
-from .._validation.columns import as_labels, as_matrix, check_same_length, listed
-from .._validation.containers import one_column
+from .._validation.columns import as_labels, as_matrix, check_same_length, listed, one_column
 from .._validation.messages import brief, warn_at_user
 from .._validation.targets import check_length, split_labels
 from ._semantic import check_folds

@@ -11,8 +11,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from .._validation.columns import as_list, check_same_length, describe
-from .._validation.containers import columns_of, is_lazy
+from .._validation.columns import as_list, check_same_length, columns_of, describe, is_lazy
 from .._validation.messages import brief
 from ..search._documents import Texts, read_documents
 from ..search._nearest import nearest

@@ -11,8 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._compiled.norms import rescaled
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts
-from .._validation.columns import as_list, as_matrix
-from .._validation.containers import columns_of
+from .._validation.columns import as_list, as_matrix, columns_of
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed

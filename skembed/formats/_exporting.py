@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._storage.files import replacing
 from .._validation.messages import brief
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from . import _binary_models as binary_models
 from . import _static_folders as static_folders
 

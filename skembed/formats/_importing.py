@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._validation.paths import PathLike, user_path
+from .._validation.values import PathLike, user_path
 from . import _binary_models as binary_models
 from . import _static_folders as static_folders
 

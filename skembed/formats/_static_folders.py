@@ -16,9 +16,8 @@ from .._text.character_ngrams import CharacterNgrams
 from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
-from .._validation.json_text import parse_json
 from .._validation.messages import brief
-from .._validation.paths import describe_unreadable
+from .._validation.values import describe_unreadable, parse_json
 from ._fitted import with_fitted
 
 VECTORS, TOKENIZER, CONFIG, MODULES = "model.safetensors", "tokenizer.json", "config.json", "modules.json"

@@ -18,7 +18,7 @@ from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import FittedState
-from .._validation.limits import integers
+from .._validation.values import integers
 from ._parses import ParsesMixin, brackets_of, check_parses
 
 

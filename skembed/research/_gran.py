@@ -17,7 +17,7 @@ from .._training.learned_arrays import LearnedArray, Start, start_copied, start_
 from .._training.over_words import IndexedSentences
 from .._training.spare_arrays import norms_of
 from .._training.state import FittedState
-from .._validation.limits import integers
+from .._validation.values import integers
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 

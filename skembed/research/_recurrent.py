@@ -22,7 +22,7 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.plan import SentenceBlocks
 from .._training.state import FittedState
-from .._validation.limits import INT64_MAX, integers
+from .._validation.values import INT64_MAX, integers
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import advising, iter_sentences, wrong_row
-from .._validation.columns import as_list, describe, listed
-from .._validation.containers import columns_of, is_missing, one_column
+from .._validation.columns import as_list, columns_of, describe, is_missing, listed, one_column
 from .._validation.messages import brief
 
 

@@ -18,7 +18,7 @@ from estimators import GIVEN, GROUPS, TEXT, fitted, make, rows_of_lengths
 import skembed
 from benchmarks.papers.__main__ import main
 from skembed import SentenceCorpus
-from skembed._validation.paths import user_path
+from skembed._validation.values import user_path
 
 URLS = [
     "s3://bucket/model",

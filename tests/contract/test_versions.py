@@ -22,10 +22,10 @@ def test_versions_are_those_of_the_imported_packages(capsys):
 
 
 def test_a_package_that_is_not_installed_is_none_or_left_out(capsys, monkeypatch):
-    from skembed._validation import versions
+    from skembed._validation import messages
 
-    monkeypatch.setattr(versions, "_PACKAGES", ("numpy", "no-such-package"))
-    monkeypatch.setattr(versions, "_OPTIONAL", ("neither-this-one",))
+    monkeypatch.setattr(messages, "_PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr(messages, "_OPTIONAL", ("neither-this-one",))
     skembed.show_versions()
     printed = capsys.readouterr().out
     assert "no-such-package: None" in printed

@@ -1,0 +1,221 @@
+"""Single values that users pass: bounds and constraints, scalars of numpy, paths, JSON, clients of a Dask cluster."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    _Constraint,
+    make_constraint,
+    validate_parameter_constraints,
+)
+
+from .messages import brief
+
+# Indices of rows, of words and of the sentences of a block are int32; counts over a whole text are int64.
+INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
+
+
+def integers(least: int, largest: int = INT32_MAX) -> Interval:
+    """Return the constraint of an integer parameter."""
+    return Interval(Integral, least, largest, closed="both")
+
+
+def is_set(estimator: Any, name: str) -> bool:
+    """Whether a parameter is true; a TypeError names one that is neither, such as an array where nothing validates."""
+    value = getattr(estimator, name)
+    try:
+        return bool(value)
+    except ValueError:
+        raise TypeError(f"{name} must be True or False, got {brief(value)}.") from None
+
+
+class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
+    """A constraint that is described by a phrase instead of by the name of a class.
+
+    Parameters
+    ----------
+    accepts : callable
+        Returns whether a value is valid.
+    words : str
+        Description of valid values for the error message.
+    """
+
+    def __init__(self, accepts: Callable[[Any], bool], words: str) -> None:
+        self.hidden = False  # shown in the message
+        self._accepts = accepts
+        self._words = words
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether `val` is valid."""
+        return self._accepts(val)
+
+    def __str__(self) -> str:
+        return self._words
+
+
+class _Brief:
+    """Replaces an invalid value in the message of scikit-learn, which would show all of it."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return brief(self._value)
+
+
+def check_values(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: str) -> None:
+    """Check the parameters of an estimator or a function, as scikit-learn does, with short messages for any value."""
+    for name, value in values.items():
+        wanted = constraints.get(name, "no_validation")
+        if wanted == "no_validation":
+            continue
+        for constraint in wanted:
+            if satisfies(value, constraint if isinstance(constraint, _Constraint) else make_constraint(constraint)):
+                break
+        else:
+            validate_parameter_constraints(constraints, {name: _Brief(value)}, caller)
+
+
+def satisfies(value: Any, constraint: Any) -> bool:
+    """Whether a value is valid; a bool is not valid as a number, although it is an int in Python."""
+    is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
+    return bool(not is_slip and constraint.is_satisfied_by(value))
+
+
+def plain(value: Any) -> Any:
+    """Return a number, boolean or string of numpy as Python has it, also within a list or tuple; others as they are.
+
+    Python's numbers do not overflow, widen no float32 array, and are what files and types of fitted attributes say.
+    """
+    if isinstance(value, np.generic):
+        return float(value) if isinstance(value, np.floating) else value.item()
+    if type(value) in (list, tuple) and any(isinstance(item, np.generic) for item in value):
+        return type(value)(plain(item) for item in value)
+    return value
+
+
+def changed_to_plain(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that :func:`plain` changes, as Python has them."""
+    found = {name: plain(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not values[name]}
+
+
+PathLike = str | os.PathLike[str]
+
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+# s3://bucket, dbfs:/folder, simplecache::s3://bucket; not C:/folder. pathlib makes one slash of two.
+_URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(:.*:)?/")
+
+
+def user_path(path: PathLike) -> Path:
+    """Return the path with a leading ``~`` expanded to the home folder, or refuse a URL.
+
+    As a path, a URL would be a new folder on this machine. Only Parquet files are read from URLs, elsewhere.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"A path must be a string or a pathlib.Path, got {brief(path)}.")
+    if not os.fspath(path):
+        raise ValueError("A path is an empty string. For the current folder, pass '.'.")
+    if url := _URL.match(os.fspath(path)):
+        if url[1].lower() == "file":
+            raise ValueError(f"{brief(path)} is a URL. Pass the path alone, without file://.")
+        raise ValueError(
+            f"{brief(path)} is a URL. Only local files are read and written here: save to a local folder and copy it, "
+            "fs, target = fsspec.url_to_fs(url); fs.put(folder, target, recursive=True); or copy what is there first, "
+            "fs.get(target, folder, recursive=True)."
+        )
+    return Path(os.path.expanduser(path))
+
+
+def describe_unreadable(path: Path) -> str:
+    """Return "" for a regular file, else its kind. Reading a pipe or a device may block."""
+    mode = path.stat().st_mode
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "a folder")
+
+
+def listed_paths(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
+    """Return a path, or each of several, as a list."""
+    if isinstance(paths, (str, os.PathLike)):
+        return [paths]
+    if isinstance(paths, (set, frozenset, dict, bytes, io.IOBase)) or not isinstance(paths, Iterable):
+        raise TypeError(f"path must be a path or a list of paths, got {brief(paths)} of type {type(paths).__name__}.")
+    if not (found := list(paths)):
+        raise ValueError("path is an empty list of paths.")
+    return found
+
+
+def files_below(folder: Path, hidden: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files in a folder and its subfolders, also in folders that links lead to, each folder once.
+
+    Names that begin with one of `hidden` are left out.
+    """
+    seen = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        # A link may lead to a folder above it. Sorted: of two ways to a folder, the same on every system.
+        folders[:] = [] if real in seen else sorted(name for name in folders if not name.startswith(hidden))
+        if real not in seen:
+            yield from (Path(place, name) for name in names if not name.startswith(hidden))
+        seen.add(real)
+
+
+@contextmanager
+def naming(path: PathLike) -> Iterator[None]:
+    """Add the file name to an OSError that has none, such as "No space left on device"."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON; a ValueError for what readers understand differently: a name that stands twice, NaN, deep nesting."""
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError(f"{error}.") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in it.")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON.")
+
+
+def check_client(client: Any, name: str) -> None:
+    """Raise a ValueError for a client that is closed or asynchronous; `name` is the parameter."""
+    if getattr(client, "asynchronous", False):
+        raise ValueError(
+            f"{name} is an asynchronous client, and this call waits for results. Connect one without "
+            f"asynchronous=True, or make the call in a thread: await asyncio.to_thread(function, ..., {name}=client)."
+        )
+    if getattr(client, "status", "running") in ("closing", "closed"):
+        raise ValueError(f"{name} is a client that is closed. Connect a new one, Client(cluster).")
+
+
+def advice_on(value: Any) -> str:
+    """The end of a message about a value that is no client: what to pass if it is a cluster or an address."""
+    if isinstance(value, str) and "://" in value:
+        return f" Pass Client({value!r})."
+    return " Pass Client(cluster)." if hasattr(value, "get_client") else ""
