@@ -3,6 +3,8 @@
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA    # measures, and draws
     python benchmarks/quality/accuracy_and_speed.py doc/_results/quality                # draws the table that is there
 
+With --keep-speed it measures the accuracy alone, which needs no model: the speeds are those of the table that is there.
+
 The table and the figure are accuracy_and_speed.inc and accuracy_and_speed.png, which the README shows.
 doc/_static/card.png is the figure with the name of the package, 1200 x 630 pixels: the picture beside a link to a page
 of the documentation.
@@ -47,9 +49,9 @@ def vectorizers(X, rows, seed):
     }
 
 
-def measure(folder, data):
+def measure(folder, data, keeps_speed):
     """Write the table: accuracy and sentences a second, by method."""
-    models = load_models()
+    models = {} if keeps_speed else load_models()
     found, seconds, counts = {}, {}, {}
 
     def clock(name, transform, texts, n_times=10):
@@ -71,16 +73,19 @@ def measure(folder, data):
                 svc = LinearSVC(random_state=0).fit(train, y[rows])
                 right = 100 * np.mean(svc.predict(vectorizer.transform(X_test)) == y_test)
                 found.setdefault(name, {}).setdefault(task, []).append(right)
-                if seed == 0:
+                if seed == 0 and not keeps_speed:
                     clock(name, vectorizer.transform, X_test)
-        clock("wordllama", models["wordllama"], X_test)
-        clock("MiniLM", lambda t: models["MiniLM"].encode(t, show_progress_bar=False), X_test[:N_TRANSFORMER], 1)
+        if not keeps_speed:
+            clock("wordllama", models["wordllama"], X_test)
+            clock("MiniLM", lambda t: models["MiniLM"].encode(t, show_progress_bar=False), X_test[:N_TRANSFORMER], 1)
         print(task, {name: np.round(np.mean(of_task[task]), 1) for name, of_task in found.items()}, flush=True)
     accuracy = {name: np.mean([np.mean(values) for values in of_task.values()]) for name, of_task in found.items()}
     header, *lines = read_table(folder / "pretrained.inc")
     means = next(dict(zip(header, line)) for line in lines if line[:2] == ["mean", str(N_LABELS)])
     accuracy |= {name.removesuffix(" alone"): float(means[name]) for name in header[2:]}
     rate = {name: counts[name] / seconds[name] for name in counts}
+    if keeps_speed:
+        rate = {name: float(value.replace(",", "")) for name, _, value in read_table(folder / f"{NAME}.inc")[1:]}
     for name in models:  # each text is embedded by the model, and by the other blocks
         rate[f"TextVectorizer with {name}"] = 1 / (1 / rate["TextVectorizer"] + 1 / rate[name])
     rows = [[name, f"{accuracy[name]:.1f}", f"{rate[name]:.3g}"] for name in sorted(rate, key=accuracy.get)]
@@ -91,6 +96,8 @@ def measure(folder, data):
         f"from strings to rows. {machine()}; {versions()}. To repeat it::\n\n"
         "   python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA\n"
     )
+    if keeps_speed:  # the note says where they were measured
+        note = "Accuracy:" + (folder / f"{NAME}.inc").read_text(encoding="utf8").partition("\nAccuracy:")[2]
     (folder / f"{NAME}.inc").write_text(f"{table}\n{note}", encoding="utf8")
     print(f"{table}\n{note}")
 
@@ -141,9 +148,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of pretrained.inc and accuracy_and_speed.inc")
     parser.add_argument("--data", type=Path, help="folder with eval/: measure first")
+    parser.add_argument("--keep-speed", action="store_true", help="measure the accuracy alone")
     options = parser.parse_args()
     if options.data is not None:
-        measure(options.folder, options.data)
+        measure(options.folder, options.data, options.keep_speed)
     rows = read_table(options.folder / f"{NAME}.inc")[1:]
     save_figure(options.folder / f"{NAME}.png", lambda figure: draw(figure, rows))
     save_figure(CARD, lambda figure: draw_card(figure, rows), dpi=100)

@@ -1,9 +1,10 @@
 """How long TextVectorizer takes, and how large a saved one is.
 
-    python benchmarks/speed/text_vectorizer.py --data DATA [--out doc/_results/speed]
+    python benchmarks/speed/text_vectorizer.py --data DATA [--million] [--out doc/_results/speed]
 
 Rows are sentences of simplewiki in random order, 1,000 of them with one of eight labels; CPU seconds of one thread, the
 least of three, after a fit that compiles. tf-idf is TfidfVectorizer with its defaults, saved with joblib.
+--million prints the CPU seconds and the most memory of one fit on a million rows of ten words, with ten random labels.
 """
 
 import os
@@ -12,9 +13,11 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import gzip
+import resource
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 import joblib
@@ -51,10 +54,23 @@ def size_of(model):
         return Path(f"{folder}/model").stat().st_size / 1e6
 
 
+def fit_million(lines):
+    """Print what a fit on a million parts of the lines takes."""
+    parts = (words[i : i + 10] for words in map(str.split, lines) for i in range(0, len(words) - 9, 10))
+    X = [" ".join(part) for part in islice(parts, 1_000_000)]
+    y = np.random.default_rng(0).integers(10, size=len(X))
+    start = time.process_time()
+    TextVectorizer(random_state=0).fit(X, y)
+    seconds, kilobytes = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{len(X):,} rows: {seconds:.0f} CPU seconds, {kilobytes / 1024**2:.1f} GB of memory at most")
+
+
 def main():
-    options = arguments(__doc__)
+    options = arguments(__doc__, million={"action": "store_true", "help": "fit a million rows, and no others"})
     with gzip.open(options.data / "corpora" / "simplewiki.txt.gz", "rt", encoding="utf8") as file:
         lines = [line for line in file.read().split("\n") if line]
+    if options.million:
+        return fit_million(lines)
     lines = [lines[row] for row in np.random.default_rng(0).permutation(len(lines))[: max(SIZES)]]
     TextVectorizer(random_state=0).fit(lines[:100], np.arange(100) % 8)
     rows = []

@@ -52,7 +52,7 @@ def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
             if isinstance(item, (list, tuple)):
                 raise TypeError(f"Row {row} of {name} is a {type(item).__name__}. Join its words to one string.")
             if not isinstance(item, str):
-                raise wrong_row(row, item)
+                raise wrong_row(row, item, name)
             texts.append(item)
     return texts
 

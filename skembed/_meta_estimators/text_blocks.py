@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._base.embedding import embed
-from .._text.words import UNSPACED_LETTER, bigrams_of, words_and_bigrams_of, words_of
+from .._text.words import UNSPACED_LETTER, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
-from .block_rows import count_rows, tfidf_rows, weighted_rows
+from .block_rows import tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
 from .halves import fit_halves, multiply_vectors
 from .projections import fit_projection, product, rounded
@@ -119,20 +120,25 @@ def _fit_words(vectorizer: TfidfVectorizer, texts: list[str]) -> csr_array:
 
     All words have columns, then the pairs that two texts have: those of one text are many, and say little of others.
     """
-    known: dict[str, str] = {}
-    words = [[known.setdefault(word, word) for word in words_of(text)] for text in texts]  # one object for each word
+    known: dict[str, int] = {}
+    found = [[known.setdefault(word, len(known)) for word in words_of(text)] for text in texts]
     if not known:
         raise ValueError("The texts have no words.")
-    seen: set[str] = set()
-    kept: set[str] = set()
-    for row in words:
-        pairs = set(bigrams_of(row))
-        kept.update(pairs & seen)
-        seen |= pairs
-    del seen
-    vectorizer.vocabulary_ = {term: column for column, term in enumerate(sorted(known) + sorted(kept))}
-    counts = count_rows((row + bigrams_of(row) for row in words), vectorizer.vocabulary_)
-    n_texts = np.bincount(counts.indices, minlength=counts.shape[1]).astype(np.float32)
+    words = sorted(known)
+    text_of = np.repeat(np.arange(len(texts), dtype=np.int32), [len(row) for row in found])
+    ids = np.fromiter(chain.from_iterable(found), np.int64, len(text_of))
+    columns = np.argsort([known[word] for word in words])[ids]
+    is_inside = text_of[1:] == text_of[:-1]
+    # Sorted as strings, since a space is less than what words are made of.
+    pairs, pair_of = np.unique((columns[:-1] * len(words) + columns[1:])[is_inside], return_inverse=True)
+    places = np.append(text_of, text_of[1:][is_inside]), np.append(columns, len(words) + pair_of).astype(np.int32)
+    counts = csr_array((np.ones(len(places[0])), places), shape=(len(texts), len(words) + len(pairs)))
+    n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+    is_kept = (n_texts > 1) | (np.arange(len(n_texts)) < len(words))
+    counts, n_texts = counts[:, is_kept], n_texts[is_kept].astype(np.float32)
+    kept = (divmod(pair, len(words)) for pair in pairs[is_kept[len(words) :]].tolist())
+    terms = words + [f"{words[first]} {words[second]}" for first, second in kept]
+    vectorizer.vocabulary_ = {term: column for column, term in enumerate(terms)}
     vectorizer.idf_ = np.log(np.float32(1 + len(texts)) / (1 + n_texts)) + 1
     return weighted_rows(counts, vectorizer.idf_)
 

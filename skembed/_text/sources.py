@@ -58,20 +58,20 @@ class MissingSentence(TypeError):
     """A row is missing (None, NaN, NaT or NA). :func:`advising` adds how to replace it."""
 
 
-def wrong_row(row: int, item: Any) -> TypeError:
+def wrong_row(row: int, item: Any, name: str = "X") -> TypeError:
     """Return the error for a row that is not a string, with advice."""
-    kind = type(item).__name__
+    kind, place = type(item).__name__, f"Row {row}" if name == "X" else f"Row {row} of {name}"
     if is_missing(item):
-        return MissingSentence(f"Row {row} is missing ({item!r}).")
+        return MissingSentence(f"{place} is missing ({item!r}).")
     what = f"{brief(item, 60)} of type {kind}, not a string"
     if isinstance(item, (bytes, bytearray)):
-        return TypeError(f"Row {row} is {what}. Decode it first, for example with item.decode('utf-8').")
+        return TypeError(f"{place} is {what}. Decode it first, for example with item.decode('utf-8').")
     if isinstance(item, (list, tuple, np.ndarray)):
         return TypeError(
-            f"Row {row} is a {kind} ({brief(item, 60)}), not a string. If it already holds the tokens of a sentence, "
+            f"{place} is a {kind} ({brief(item, 60)}), not a string. If it already holds the tokens of a sentence, "
             "pass analyzer= a named function that returns its argument: def as_is(tokens): return tokens."
         )
-    return TypeError(f"Row {row} is {what}. Convert it first, for example with str(item).")
+    return TypeError(f"{place} is {what}. Convert it first, for example with str(item).")
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.progress import PassTasks
 from .._validation.columns import as_scores, check_same_length
-from .._validation.messages import brief
 from .._validation.values import PredicateConstraint
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, sparse_targets

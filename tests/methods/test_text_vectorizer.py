@@ -287,7 +287,7 @@ def test_duplicates(y):
         ("text", None, {}, ValueError, r"Wrap it in a list: \[X\]"),
         (S, None, {"corpus": "text"}, ValueError, r"Wrap it in a list: \[corpus\]"),
         (S, None, {"corpus": 3}, TypeError, "corpus must be an iterable"),
-        (S, None, {"corpus": [*S, 3]}, TypeError, "Row 40 is 3 of type int"),
+        (S, None, {"corpus": [*S, 3]}, TypeError, "Row 40 of corpus is 3 of type int"),
         ([*S, 3], None, {}, TypeError, "Row 40 is 3 of type int"),
         ([["a", "list"]], None, {}, TypeError, "Row 0 of X is a list. Join its words"),
         (S, Y[:3], {}, ValueError, "y has 3 values, but X has 40 sentences"),
