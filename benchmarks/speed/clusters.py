@@ -55,7 +55,7 @@ def prepare_work(corpus):
 
 def prepare_rows(corpus):
     """Nanoseconds that a row takes in a round, of each step."""
-    from skembed._shards.merging import Changes, apply, merge, take_changes, working_copy
+    from skembed._shards.rounds import Changes, apply, merge, take_changes, working_copy
 
     generator = np.random.default_rng(0)
     before, old = generator.normal(size=(100_000, N_COMPONENTS)).astype(np.float32), np.ones((100_000, 2), np.float32)

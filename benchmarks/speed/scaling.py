@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from skembed import SentenceCorpus
-from skembed._training.plan import SentenceBlocks, WordBlocks
-from skembed._training.updates import FETCH, ROWS_PER_GROUP, assign_rows
+from skembed._training.encoded_text import SentenceBlocks, WordBlocks
+from skembed._training.learned_arrays import FETCH, ROWS_PER_GROUP, assign_rows
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
