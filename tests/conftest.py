@@ -14,7 +14,7 @@ if os.environ.get("CI"):
 @pytest.fixture
 def two_halves(monkeypatch):
     """Groups of one row: the words of a tiny vocabulary would be in one group, and so in one half."""
-    monkeypatch.setattr("skembed._training.updates.ROWS_PER_GROUP", 1)
+    monkeypatch.setattr("skembed._training.learned_arrays.ROWS_PER_GROUP", 1)
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skembed._base.fitted import Fitted
 from skembed._base.trained import TrainedVectorizer
 from skembed._compiled.buffers import read_only
 from skembed._encoders.bag import sum_rows
 from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import DenseObjective, Gradients, RowGradients
+from skembed._training.encoded_text import SentenceBlocks, WordBlocks
 from skembed._training.learned_arrays import LearnedArray, start_uniform
-from skembed._training.plan import SentenceBlocks, WordBlocks
+from skembed._training.state import Fitted
 
 SOLVERS = [StrOptions({"adam", "adagrad", "sgd"})]
 

@@ -8,11 +8,11 @@ from skembed._compiled import random
 from skembed._compiled.sync import SYNC_SIZE, Team
 from skembed._training import negatives, sentence_blocks
 from skembed._training.encoded_text import Block, EncodedText, Plan
-from skembed._training.examples import NO_CLASS
+from skembed._training.learned_arrays import COUNT, Update
 from skembed._training.negatives import ALIAS, CERTAIN, THRESHOLD, WORD
 from skembed._training.state import FittedState
 from skembed._training.trainer import Trainer
-from skembed._training.updates import COUNT, Update
+from skembed._validation.targets import NO_CLASS
 
 
 def for_python(function):

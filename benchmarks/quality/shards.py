@@ -20,8 +20,8 @@ import numpy as np
 import skembed
 from skembed._shards import rounds
 from skembed._shards.engines import Inline
-from skembed._shards.merging import take_changes
-from skembed._training.stopping import passes_of
+from skembed._shards.rounds import take_changes
+from skembed._training.passes import passes_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 

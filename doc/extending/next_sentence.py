@@ -21,9 +21,8 @@ from skembed._compiled.buffers import ALLOCATOR, Allocator
 from skembed._compiled.compile import NO_REFCOUNT, lean_kernel
 from skembed._compiled.rows import Selection, combine, dots, logistic
 from skembed._compiled.sync import Team, barrier, partition
-from skembed._training.encoded_text import EncodedText, Plan, block_of
-from skembed._training.learned_arrays import LearnedArray, start_uniform
-from skembed._training.plan import SentenceBlocks
+from skembed._training.encoded_text import EncodedText, Plan, SentenceBlocks, block_of
+from skembed._training.learned_arrays import LearnedArray, Rows, Update, start_uniform
 from skembed._training.sentence_blocks import (
     Bag,
     Losses,
@@ -39,7 +38,6 @@ from skembed._training.sentence_blocks import (
 )
 from skembed._training.state import FittedState
 from skembed._training.trainer import KernelObjective, Matrix
-from skembed._training.updates import Rows, Update
 
 
 class Pairs(NamedTuple):

@@ -1,36 +1,184 @@
-"""What belongs together with a sentence: its neighbours in the text, or sentences of its class."""
+"""Bases of the estimators that learn from a text, in shards or not: from its order, or from sentences of a class."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import type_of_target
 
 from .._compiled.buffers import between
 from .._corpus.corpus import SentenceCorpus
+from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams
-from .._training.examples import NO_CLASS, Examples, by_class, in_order
-from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
+from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import EncodedText, Examples, by_class, in_order
+from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, moving, start_uniform
 from .._training.spare_arrays import derived_rows
-from .._training.state import FittedState
-from .._validation.columns import is_missing, length_of
+from .._training.state import Fitted, FittedState
+from .._training.trainer import BlockLoop
+from .._validation.columns import length_of
 from .._validation.messages import warn_at_user
-from .._validation.targets import check_length, split_labels
-from .._validation.values import INT64_MAX, integers
-from .character_tokens import Balance, has_characters, has_words_and_ngrams
-from .fitted import Fitted
+from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
+from .._validation.values import INT64_MAX, PathLike, integers
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
-from .sharded import ShardedVectorizer
+from .reading import Balance, has_characters, has_words_and_ngrams
+from .scikit_learn import fit_context
+from .trained import TrainedVectorizer
 
-# More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
-_MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
-_ALONE = "every class of y has one sentence"
+if TYPE_CHECKING:
+    from .._shards.rounds import RoundTrainer
+
+
+# What learning does not need: the text itself, and functions that another process may not be able to receive.
+_OF_THE_TEXT = {"corpus": None, "init": None, "analyzer": "word", "stemmer": None, "stop_words": None}
+_COUNTS = "word_counts_"  # which travel with the arrays
+
+
+class ShardedVectorizer(TrainedVectorizer):
+    """Base of the estimators with the parameter `n_shards`."""
+
+    _parameter_constraints: dict[str, Any] = {
+        **TrainedVectorizer._parameter_constraints,
+        "solver": [StrOptions({"adagrad", "sgd"})],
+        "n_shards": [integers(1, 65_536), None],
+    }
+    n_shards: int | None = None
+    _pace = MergeSchedule()
+
+    @fit_context
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
+        engine: Any = None,
+    ) -> Self:
+        """Learn from sentences in reading order.
+
+        Parameters
+        ----------
+        X : iterable of str, or SentenceCorpus
+            Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
+            that, not from `X`.
+        y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
+            Classes, for methods with the parameter `context`; None, NaN or -1 where a sentence has none (see the notes
+            of the class). Others do not use it. Beside the parameter `corpus` it belongs to `X`.
+        groups : array-like of shape (n_sentences,), default=None
+            Document of each sentence; a change from one sentence to the next begins a new document. None means
+            that all sentences are one document.
+        checkpoint : str, path-like or None, default=None
+            Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
+            with the same data and settings, and ends with the same bits. `n_jobs` and `engine` may differ. The folder
+            stays after the fit, which then gives the same model at once; delete it when the model is saved.
+        checkpoint_every : int, default=1
+            Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
+            between the rounds of a pass, at most once a minute.
+        engine : {"processes"}, dask.distributed.Client or None, default=None
+            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads.
+            "processes" starts `n_jobs` processes of one thread, never more than shards; ``n_jobs=None`` means one for
+            each core, or as many as a context of joblib sets, and within a worker of joblib, as in a parallel search,
+            no other process. A client uses each thread of the workers of its Dask cluster, and `n_jobs` does not count.
+            Workers of Dask read a corpus that was saved, and loaded with ``mmap=True``, if all of them find it under
+            its path and it has 262,144 words or more; other text is sent to them. The engine changes no bit of the
+            result.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, if a matrix of
+            classes `y` holds other numbers than 0 and 1, if every two sentences share a class, if `y` has another
+            length than its sentences, if a fit that goes on from labels gets none or one that goes on from the order
+            gets classes, or if the weights diverge; then the estimator is as it was before. If `checkpoint` is damaged
+            or of another fit. If `engine` is none of these.
+        OSError
+            If a checkpoint cannot be written; the one before is still there.
+        MemoryError
+            If there is less memory than the fit needs; says how much it needs and for which parameters.
+        RuntimeError
+            If the processes or workers of `engine` are lost three times in a row in one round, or if the client or its
+            cluster is closed during the fit; then the estimator is as it was before.
+
+        Warns
+        -----
+        UserWarning
+            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
+            them because every class of `y` has one sentence. If `y` looks like the target of a regression (more than 20
+            different whole numbers, few rows of each), or holds -1, 0 and 1. If a fit that goes on from labels skips a
+            text without classes to compare. If more than half of the sentences are alone in their document, or 500 or
+            more without documents are in no order. If there was nothing to predict. With `warm_start`, if few words of
+            `X` are known. If `n_shards` is more than was measured to do for such a text. If there is an `engine`, but
+            no `n_shards`. If a worker of Dask may compute other bits than this process, or no longer reads the corpus.
+        """
+        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
+
+    def _make_loop(
+        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+    ) -> BlockLoop | RoundTrainer:
+        if self.n_shards in (None, 1) and engine is None:
+            return self._make_trainer(state)
+        from .._shards.engines import engine_of  # most fits need none of their files
+        from .._shards.rounds import Job, RoundTrainer
+
+        chosen = engine_of(engine, self.n_jobs, self.n_shards)
+        if self.n_shards in (None, 1):
+            warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
+            return self._make_trainer(state)
+        if partial and len(text.tokens) < SHORT_TEXT:
+            return self._make_trainer(state)
+        self._pace.warn_of(type(self).__name__, len(text.tokens), int(self.n_shards))
+        words, of_text = (
+            [name for array in moving(arrays) for name in (array.name, array.accumulator)]
+            for arrays in (self._learned_arrays(state), self._arrays_of_text(state, text))
+        )
+        shown = {name: state.arrays[name] for name in words} | {_COUNTS: state.word_counts_}
+        make_trainer = TrainerFactory(self, None if engine is None else 1, state)
+        job = Job(
+            make_trainer,
+            shown,
+            words[::2],
+            of_text[::2],
+            text.word_weight,
+            n_shards=int(self.n_shards),
+            pace=self._pace,
+            farthest=self._pace.farthest(len(text.tokens)),
+        )
+        return RoundTrainer(job, state, self._make_trainer(state), chosen)
+
+
+class TrainerFactory:
+    """Makes the trainer of a task, in any process."""
+
+    def __init__(self, vectorizer: TrainedVectorizer, n_jobs: int | None, state: FittedState) -> None:
+        params = vectorizer.get_params(deep=False)
+        changes = {name: value for name, value in _OF_THE_TEXT.items() if name in params}
+        self.vectorizer = type(vectorizer)(**params | changes | {"n_jobs": n_jobs or vectorizer.n_jobs})
+        # What learning needs beside the arrays, which travel by themselves; no words.
+        self.state = type(state)(
+            n_features_out_=state.n_features_out_,
+            n_tokens=state.n_tokens,
+            from_labels=state.from_labels,
+            first_from_labels=state.first_from_labels,
+            n_frozen=state.n_frozen,
+        )
+
+    def __call__(self, arrays: dict[str, np.ndarray], seed: int) -> BlockLoop:
+        """The trainer of some rows."""
+        state = replace(self.state, word_counts_=arrays[_COUNTS], arrays=arrays, seed=seed)
+        return self.vectorizer._make_trainer(state)
 
 
 class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
@@ -129,7 +277,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
                 raise ValueError(f"{who} learns from X and y. Leave corpus=None, or use context='order'.")
         elif self.context == "order" or y is None or groups is not None or self.corpus is not None:
             return None
-        classes = _classes_in(y, who, keep)
+        classes = classes_in(y, who, keep)
         if classes is not None:
             classes = self._checked_classes(classes, keep)
         if classes is not None and keep and not who:
@@ -150,7 +298,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
         A later text without them is skipped: then no sentence has a class.
         """
-        fault = _fault_of(classes)
+        fault = fault_of_classes(classes)
         if not fault:
             return np.ascontiguousarray(classes, np.int64)
         if keep and self._learner_of_labels(keep):
@@ -159,15 +307,15 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
                 "with two sentences of some class and other classes beside it."
             )
             return np.full((len(classes), 1), NO_CLASS)
-        if fault != _ALONE:
+        if fault != ALONE:
             raise ValueError(
                 f"{fault}, so there is nothing to tell apart. Pass sentences of two classes or more, or "
                 "context='order' to learn from the order of the sentences."
             )
         if self.context == "labels":
-            raise ValueError(f"context='labels' compares a sentence with others of its class, but {_ALONE}.")
+            raise ValueError(f"context='labels' compares a sentence with others of its class, but {ALONE}.")
         warn_at_user(  # targets of a regression: each value occurs once
-            f"{_ALONE.capitalize()}, so context='auto' learns from the order of the sentences, as for the target of a "
+            f"{ALONE.capitalize()}, so context='auto' learns from the order of the sentences, as for the target of a "
             "regression. To learn from classes, pass several sentences of one class."
         )
         return None
@@ -239,136 +387,3 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
     def _examples(self, state: FittedState) -> Examples:
         return by_class if state.from_labels else in_order
-
-
-def _classes_in(y: Any, who: str, keep: bool) -> np.ndarray | None:
-    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them.
-
-    With ``keep`` it is a later text, which may lack classes of an earlier one.
-    """
-    is_table = _has_rows(y)
-    if is_table:
-        _check_table(y)
-        labels = y
-    else:
-        labels, has_label = split_labels(y)
-        if len(has_label) and not has_label.any():
-            return np.full((len(has_label), 1), NO_CLASS)
-    with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
-        kind = type_of_target(labels, input_name="y")
-    if kind == "unknown":
-        raise ValueError(
-            "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
-            "context='order' to learn from the order of the sentences."
-        )
-    if kind in ("binary", "multiclass"):
-        if is_table:
-            labels, has_label = split_labels(np.asarray(y).ravel())
-        if not who:
-            _warn_of_quantities(labels)
-        elif keep and np.array_equal(np.unique(labels), (-1, 1)):
-            warn_at_user("y holds -1 and 1 alone, so -1 is a class. Where it means that there is no label, pass None.")
-        classes = np.full((len(has_label), 1), NO_CLASS)
-        classes[has_label, 0] = np.unique(labels, return_inverse=True)[1]
-        return classes
-    if not who and kind.startswith("continuous"):
-        return None
-    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
-        return _listed(sparse.csr_matrix(y))
-    if not who:
-        return None
-    raise ValueError(
-        f"{who} learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix of 0 and 1 with a "
-        "column for each class, or context='order'."
-    )
-
-
-def _warn_of_quantities(labels: np.ndarray) -> None:
-    """Warn of whole numbers that look like the target of a regression (prices, ages), not like numbered classes."""
-    if labels.dtype.kind not in "iuf":
-        return
-    values, sizes = np.unique(labels, return_counts=True)
-    are_numbered = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1
-    are_few = len(values) <= _MOST_PLAIN_CLASSES or len(labels) >= _FEW_ROWS * len(values)
-    if sizes.max() > 1 and not are_numbered and not are_few:
-        warn_at_user(
-            f"y holds {len(values)} different whole numbers from {values[0]:g} to {values[-1]:g} in {len(labels)} "
-            "rows, and context='auto' learns each of them as a class. If they are the target of a regression, pass "
-            "context='order' and text in reading order, or Sent2VecVectorizer, which needs neither. If they are "
-            "classes, pass context='labels'."
-        )
-
-
-def _check_table(y: Any) -> None:
-    """Raise an error that names the first row of a table that lacks a number."""
-    table = y.tocoo() if sparse.issparse(y) else None
-    try:
-        values = np.asarray(y if table is None else table.data)
-    except ValueError:  # rows of several lengths, which `type_of_target` explains
-        return
-    if values.dtype.kind == "f":
-        missing = np.argwhere(np.isnan(values))
-    elif values.dtype == object:
-        missing = np.argwhere(np.vectorize(is_missing, otypes=[bool])(values))
-    else:
-        return
-    if len(missing):
-        row, column = missing[0] if table is None else (table.row[missing[0, 0]], table.col[missing[0, 0]])
-        raise ValueError(f"Row {row} of y has no number in column {column}. Leave such rows out.")
-
-
-def _fault_of(classes: np.ndarray) -> str:
-    """Why nothing can be learned from classes; "" if something can."""
-    sizes = np.bincount(classes[classes != NO_CLASS])
-    if len(classes) and not len(sizes):
-        return "y holds no class: every sentence is without a label"
-    if len(classes) and _all_share(classes):
-        several = np.count_nonzero(sizes) > 1
-        beside = " beside rows without a label (None, NaN or -1)" if (classes == NO_CLASS).all(axis=1).any() else ""
-        return "y gives every two sentences a common class" if several else f"y holds one class only{beside}"
-    return _ALONE if sizes.max(initial=0) < 2 else ""
-
-
-def _has_rows(y: Any) -> bool:
-    """Whether `y` is a table: a matrix of indicators, in an array, a data frame, a sparse matrix or lists."""
-    shape = getattr(y, "shape", None)
-    if shape is None:
-        return isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray))
-    return len(shape) == 2 and shape[1] != 1
-
-
-def _holds_numbers(y: Any) -> bool:
-    return sparse.issparse(y) or np.asarray(y).dtype.kind in "biuf"
-
-
-def _all_share(classes: np.ndarray) -> bool:
-    """Whether every two sentences have a class in common, so that none is a negative of another."""
-    rows = classes[(classes != NO_CLASS).any(axis=1)]
-    if np.bincount(rows[rows != NO_CLASS]).max(initial=0) == len(rows):
-        return True  # one class is that of all: the loop would take as long as there are pairs of sentences
-    while len(rows):
-        first = rows[0]
-        if not np.isin(rows, first[first != NO_CLASS]).any(axis=1).all():
-            return False
-        rows = rows[(rows != first).any(axis=1)]
-    return True
-
-
-def _listed(indicators: sparse.csr_matrix) -> np.ndarray:
-    """The columns that are 1 in each row, padded with NO_CLASS; a ValueError if some are neither 0 nor 1."""
-    found = indicators.tocoo()
-    wrong = np.flatnonzero((found.data != 0) & (found.data != 1))
-    if len(wrong):
-        first = wrong[0]
-        raise ValueError(
-            f"Row {found.row[first]} of y has {found.data[first]:g} in column {found.col[first]}, but a matrix of "
-            "classes holds 0 and 1 only. Pass y > 0 if larger numbers mark a class, one column of classes, or "
-            "context='order' if y holds no classes."
-        )
-    row, column = indicators.nonzero()
-    n_of_each = np.bincount(row, minlength=indicators.shape[0])
-    classes = np.full((indicators.shape[0], max(1, int(n_of_each.max(initial=0)))), NO_CLASS)
-    order = np.lexsort((column, row))
-    position = np.arange(len(row)) - np.repeat(np.cumsum(n_of_each) - n_of_each, n_of_each)
-    classes[row[order], position] = column[order]
-    return classes

@@ -14,8 +14,8 @@ from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.checkpoint import Checkpoint
 from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
+from .._training.passes import AutoPasses
 from .._training.state import FittedState
-from .._training.stopping import AutoPasses
 from .._validation.columns import length_of
 from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike, PredicateConstraint

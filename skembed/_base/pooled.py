@@ -19,13 +19,12 @@ from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.spare_arrays import norms_of
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.values import INT32_MAX, integers
 from .._word_vectors.matches import SIF_A
-from .character_tokens import Balance, has_characters
-from .fitted import Fitted
-from .layout import check_layout
+from .reading import Balance, has_characters
+from .scikit_learn import check_layout
 from .text import TextEstimator
 
 # Constraints of the options of methods that learn vectors of word n-grams.

@@ -18,7 +18,7 @@ from .._text.sources import iter_sentences
 from .._training.state import FittedState
 from .._validation.columns import one_column
 from .._validation.messages import brief
-from .character_tokens import has_words_and_ngrams
+from .reading import has_words_and_ngrams
 
 _STEP = 10_000  # words at a time
 _MOST_COMPARED = 2_000  # words compared with an unknown one by spelling

@@ -1,8 +1,10 @@
-"""Typed versions of the base classes and decorators of scikit-learn."""
+"""What scikit-learn knows of an estimator: checked parameters, and those that fix the shapes of arrays; its display."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from contextlib import contextmanager
+from copy import copy
 from functools import wraps
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,12 +12,82 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
-from sklearn.base import _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
-from .._validation.messages import brief
-from .parameters import checked_parameters
+from .._corpus.corpus import SentenceCorpus
+from .._training.learned_arrays import ArrayRecord, LearnedArray
+from .._training.state import FittedState
+from .._validation.messages import brief, warn_at_user
+from .._validation.values import PredicateConstraint, changed_to_plain, check_values, integers
+
+CORPUS = PredicateConstraint(
+    lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"
+)
+WORDS = PredicateConstraint(
+    lambda value: isinstance(value, Sized) and isinstance(value, Iterable) and not isinstance(value, (str, bytes)),
+    "a list, set, array or Series of words",
+)
+
+
+def validate_parameters(estimator: Any) -> None:
+    """Check all parameters of an estimator."""
+    check_values(estimator._parameter_constraints, estimator.get_params(deep=False), type(estimator).__name__)
+
+
+@contextmanager
+def checked_parameters(estimator: Any) -> Iterator[None]:
+    """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
+
+    An estimator with `_check_parameters` is checked by that, in every call: compiled kernels rely on it, also where
+    scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
+    """
+    given = estimator.get_params(deep=False)
+    now = changed_to_plain(given)
+    vars(estimator).update(now)
+    try:
+        if hasattr(estimator, "_check_parameters"):
+            estimator._check_parameters()
+        yield
+    finally:
+        # Not what a callback has set meanwhile.
+        vars(estimator).update({name: given[name] for name in now if vars(estimator)[name] is now[name]})
+
+
+class ReadsText(BaseEstimator):
+    """Base of the estimators whose `X` is text."""
+
+    _parameter_constraints: dict[str, Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _validate_params(self) -> None:
+        validate_parameters(self)
+
+
+LENGTH = [integers(1), StrOptions({"auto"})]  # what an option of a length may be
+
+
+def length_without_source(value: int | str) -> int:
+    """The length that an option asks for where no source has one; "auto" is 100."""
+    return 100 if isinstance(value, str) else int(value)
+
+
+def warn_of_another_length(estimator: Any, option: str, length: int, source: str) -> None:
+    """Warn if vectors of another length than that of a source are asked for; "auto" asks for none."""
+    asked = getattr(estimator, option)
+    if asked not in (length, "auto"):
+        warn_at_user(
+            f"{option}={asked} is not used: {source} has vectors of length {length}, and so has the model. Pass "
+            f"{option}={length}, or give {source} vectors of the length that you want."
+        )
+
 
 if TYPE_CHECKING:
 
@@ -86,3 +158,97 @@ def refuse_frames(estimator: Any, advice: str) -> None:
             f"The rows are sparse, which set_output(transform={wanted!r}) does not take. {advice}, or call "
             "set_output(transform='default')."
         )
+
+
+_LONGEST = 30  # items of a container that are shown, as in scikit-learn
+
+
+_OF_ROWS = dict.fromkeys(("model", "pretrained", "teacher"), "rows of {:,} texts")
+_OF_ROWS["word_vectors"] = "vectors of {:,} words"
+
+
+class ShortReprMixin:
+    """Shows a parameter that is a mapping of rows by their number: scikit-learn would sort and print all of them."""
+
+    def _get_params_html(self: Any, *args: Any, **options: Any) -> Any:
+        shown = super()._get_params_html(*args, **options)  # type: ignore[misc]
+        shown.update(_without_rows(shown))
+        return shown
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # noqa: N803
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        inner = {name: Summary(repr(value)) for name, value in params.items() if isinstance(value, ShortReprMixin)}
+        short = inner | _without_rows(params)
+        return repr(type(self)(**params | short)) if short else str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
+
+
+def _without_rows(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Summaries of the parameters that are mappings of many rows."""
+    return {
+        name: Summary(f"<{_OF_ROWS[name].format(len(value))}>")
+        for name, value in params.items()
+        if name in _OF_ROWS and isinstance(value, Mapping) and len(value) > _LONGEST
+    }
+
+
+class Summary:
+    """Replaces a large value."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def short(value: Any) -> Any:
+    """Return the value, or a summary if the value is large.
+
+    Examples
+    --------
+    >>> from skembed._base.scikit_learn import short
+    >>> short({"cat": 0}), short(dict.fromkeys(range(1000)))
+    ({'cat': 0}, <dict of 1000 items>)
+    """
+    name = type(value).__name__
+    if hasattr(value, "dtype"):
+        return value if np.prod(value.shape) <= _LONGEST else Summary(f"<{name} of shape {tuple(value.shape)}>")
+    if isinstance(value, (Mapping, Sequence, Set)) and not isinstance(value, str) and len(value) > _LONGEST:
+        return Summary(f"<{name} of {len(value)} items>")
+    return value
+
+
+def layout_of_options(estimator: Any, arrays: list[LearnedArray], state: FittedState) -> dict[str, Any]:
+    """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
+    return {name: _plain(estimator._option(name, state)) for array in arrays for name in array.options}
+
+
+def as_fitted(estimator: Any, state: FittedState) -> Any:
+    """The estimator with these parameters as they were in the fit."""
+    estimator = copy(estimator)
+    vars(estimator).update(state.layout or {})
+    return estimator
+
+
+def records_of(estimator: Any, state: FittedState) -> list[ArrayRecord]:
+    """A record of each array of a fitted state."""
+    if state.layout is None:
+        return list(estimator._derived_arrays(state))
+    fitted = as_fitted(estimator, state)
+    learned = [record for array in fitted._learned_arrays(state) for record in array.records(fitted.solver)]
+    return learned + list(fitted._derived_arrays(state))
+
+
+def check_layout(estimator: Any, state: FittedState, *, but: str = "") -> None:
+    """Raise a ValueError if a parameter that sets the shape of an array was changed after the fit."""
+    for name, value in (state.layout or {}).items():
+        now = _plain(getattr(estimator, name))
+        if name != but and now not in (value, "auto"):  # which goes on with what was fitted
+            raise ValueError(
+                f"{name}={brief(now)} differs from {brief(value)}, with which {type(estimator).__name__} was "
+                "fitted. Fit a new estimator, or set warm_start=False and call fit."
+            )
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

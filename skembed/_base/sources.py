@@ -1,20 +1,37 @@
-"""What the parameter `word_vectors` accepts: vectors, estimators that have or learn them, and lists of these."""
+"""The parameter `word_vectors`: what it accepts, and bases of the estimators that take it and change the vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
+from .._text.batches import encode_words
 from .._training.checkpoint import Checkpoint
+from .._training.learned_arrays import ArrayRecord
+from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.messages import brief
+from .._validation.values import integers
+from .._word_vectors.common_components import remove_components
+from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
+from .._word_vectors.hashed_numbers import hash_numbers
+from .._word_vectors.matches import counts_of, known_fraction
 from .._word_vectors.read import is_table, learns_none, read_source
+from .._word_vectors.spelling import add_spelling
+from .learning import is_unfitted
 from .pooled import PooledVectorizer
-from .start import is_unfitted
+from .scikit_learn import ShortReprMixin
 from .trained import TrainedVectorizer
 
 
@@ -83,3 +100,204 @@ def needs_order_for(source: Any) -> str | None:
     sources = source if is_list(source) else [source]
     unfitted = (one for one in sources if is_unfitted(one) and getattr(one, "corpus", None) is None)
     return next(filter(None, (getattr(one, "_needs_order_for", None) for one in unfitted)), None)
+
+
+class GivenVectors(ShortReprMixin, PooledVectorizer):
+    """Base of the estimators with the parameter `word_vectors`."""
+
+    _parameter_constraints: dict[str, Any] = {
+        **PooledVectorizer._parameter_constraints,
+        "word_vectors": "no_validation",  # checked when they are read
+        "n_components": [integers(1)],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+    word_vectors: Any
+    n_components: Any
+    n_jobs: int | None
+    random_state: Any
+
+    _source_option = "word_vectors"
+
+    @property
+    def _needs_order_for(self) -> str | None:
+        return needs_order_for(self.word_vectors)
+
+    def _taken(self, corpus: SentenceCorpus, words: list[str], vectors: np.ndarray) -> Any:
+        """The state of an estimator with these vectors of words, and what follows from a text."""
+        state = replace(
+            type(self)._state,
+            vocabulary_={word: row for row, word in enumerate(words)},
+            word_counts_=counts_of(words, corpus),
+            coverage_=known_fraction(corpus, words),
+            n_features_out_=vectors.shape[1],
+            tokenizer=corpus.tokenizer,
+            unknown_length=self._length_of_unknown(vectors),
+            n_tokens=corpus.n_tokens,
+            arrays={"word_vectors_": vectors},
+        )
+        return self._text_statistics(corpus, state)
+
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+        shape = len(state.vocabulary_), state.n_features_out_
+        return [ArrayRecord("word_vectors_", shape, axis_of_words=0)]
+
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""
+        bare = copy(self)
+        bare.word_vectors = None
+        clone = super(GivenVectors, bare).__sklearn_clone__()
+        clone.word_vectors = cloned(getattr(self, "word_vectors", None))
+        return clone
+
+    def _stored(self, state: Any) -> FittedState:
+        """Leave out the vectors if they can be read from the parameter again."""
+        state = super()._stored(state)
+        vectors = state.arrays.get("word_vectors_")
+        return state.without("word_vectors_") if vectors is not None and _holds(self.word_vectors, vectors) else state
+
+    def _restored(self, state: Any) -> FittedState:
+        if "word_vectors_" not in state.arrays:
+            source = self.word_vectors
+            if is_table(source) and isinstance(source[1], np.ndarray):
+                source[1].flags.writeable = False  # so that it is not copied; a pickle does not keep this flag
+            state = state.with_arrays({"word_vectors_": _read_quietly(source)})
+        return super()._restored(state)
+
+
+def _holds(source: Any, vectors: np.ndarray) -> bool:
+    """Whether a parameter, not a path or a list, has exactly these vectors."""
+    if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or is_list(source):
+        return False
+    try:
+        found = _read_quietly(source)
+    except (TypeError, ValueError, AttributeError):  # changed after the fit, or never a valid source
+        return False
+    return _is_same(found, vectors) or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
+
+
+def _is_same(array: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays are the same memory."""
+    one, two = (each.__array_interface__ for each in (array, other))
+    return one["data"][0] == two["data"][0] and all(one[key] == two[key] for key in ("shape", "strides", "typestr"))
+
+
+def _read_quietly(source: Any) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fit has warned
+        return read_source(source)[1]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProcessedState(FittedState):
+    """Given vectors, and what is done to them before sentences sum them."""
+
+    ngram_lengths: tuple[int, int] = ABSENT
+    hash_numbers: bool = ABSENT
+    spelling_weight: float = ABSENT
+    word2vec_: Any = ABSENT  # the estimator that learned the vectors, if none were given
+
+    def for_inference(self, records: Iterable[ArrayRecord]) -> ProcessedState:
+        return replace(super().for_inference(records), word2vec_=ABSENT)
+
+    def check_values(self) -> None:
+        """Check the lengths of n-grams, the weight of the spelling, and the model that learned the vectors."""
+        lengths, share, learner = self.ngram_lengths, self.spelling_weight or 0.0, self.word2vec_
+        if len(lengths) != 2 or not all(type(n) is int and 0 <= n <= LONGEST_NGRAM for n in lengths):
+            raise ValueError(f"_ngram_lengths is {brief(lengths)}.")
+        if not 0 <= share <= 1:
+            raise ValueError(f"_spelling_weight is {share}, which is not from 0 to 1.")
+        if learner is None:
+            return
+        if learner.n_features_out_ != self.n_features_out_ or learner.vocabulary_ != self.vocabulary_:
+            raise ValueError("word2vec_ has other words or columns than the model that holds it.")
+
+
+class ProcessedVectors(GivenVectors):
+    """Numbers hashed, spelling added, common components removed; unknown words made of character n-grams."""
+
+    _state = ProcessedState()
+    _needed: tuple[str, ...] = ("ngram_lengths",)
+    components_ = Fitted[NDArray[np.float32]]()
+    ngram_vectors_ = Fitted[NDArray[np.float32]]()
+
+    def _taken(self, corpus: SentenceCorpus, words: list[str], vectors: np.ndarray) -> ProcessedState:
+        state: ProcessedState = replace(super()._taken(corpus, words, vectors), ngram_lengths=(1, 0))
+        return state.with_arrays({"ngram_vectors_": np.zeros((0, state.n_features_out_), np.float32)})
+
+    def _with_ngrams(self, state: ProcessedState, source: Any) -> ProcessedState:
+        """The state with the n-grams of a model of fastText, if unknown words need them."""
+        if self.unknown != "ngrams":
+            return state
+        model = None
+        if isinstance(source, (str, os.PathLike)) and is_binary_model(source):
+            model = open_binary_model(source)
+        if model is None or model.is_sent2vec or model.lengths[1] == 0:
+            raise ValueError(
+                "unknown='ngrams' needs the path of a binary model of fastText (.bin) with character n-grams as "
+                "word_vectors. Other vectors have none: use unknown='hash' or 'zero'."
+            )
+        return replace(state.with_arrays({"ngram_vectors_": model.read_ngrams()}), ngram_lengths=model.lengths)
+
+    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+        width = state.n_features_out_
+        made = ArrayRecord("_processed_vectors", (len(state.vocabulary_), width), axis_of_words=0)
+        moments = ArrayRecord("_moments", (width, width), "float64", kept=False)
+        return [
+            *super()._derived_arrays(state),
+            ArrayRecord("components_", (None, width)),
+            ArrayRecord("ngram_vectors_", (None, width), axis_of_words=0),
+            *(record for record in (made, moments) if record.name in state.arrays),
+        ]
+
+    def _processed(self, state: ProcessedState) -> ProcessedState:
+        """The state with `word_vectors_` after all steps; these vectors themselves if no step changes them."""
+        vectors = state.arrays["word_vectors_"]
+        if state.hash_numbers or state.spelling_weight or len(state.arrays["components_"]):
+            words, vectors = list(state.vocabulary_), vectors.copy()
+            if state.hash_numbers:
+                hash_numbers(vectors, words, state.unknown_length)
+            vectors = _spelled_without_components(state, vectors, words)
+        return state.with_arrays({"_processed_vectors": vectors})
+
+    def _unknown_vectors(self, state: Any, words: list[str]) -> np.ndarray:
+        if self.unknown == "ngrams":
+            vectors = _vectors_from_ngrams(state, words)
+            if state.hash_numbers:
+                hash_numbers(vectors, words, state.unknown_length)
+        else:
+            vectors = super()._unknown_vectors(state, words)
+        return _spelled_without_components(state, vectors, words)
+
+    def _stored(self, state: Any) -> FittedState:
+        """Leave out vectors that can be made again, with the same bits."""
+        learner, dropped = state.word2vec_, ["_processed_vectors"]
+        if learner is not None and state.arrays.get("word_vectors_") is learner.word_vectors_:
+            dropped.append("word_vectors_")
+        return super()._stored(state).without(*dropped)
+
+    def _restored(self, state: Any) -> FittedState:
+        if state.word2vec_ is not None and "word_vectors_" not in state.arrays:
+            state = state.with_arrays({"word_vectors_": state.word2vec_.word_vectors_})
+        restored: Any = super()._restored(state)
+        self._check_state(restored)
+        return self._processed(restored)
+
+
+def _spelled_without_components(state: ProcessedState, vectors: np.ndarray, words: list[str]) -> np.ndarray:
+    """Do the steps that unknown words go through too, in place."""
+    if state.spelling_weight:
+        add_spelling(vectors, words, state.spelling_weight)
+    return remove_components(vectors, state.arrays["components_"])
+
+
+def _vectors_from_ngrams(state: ProcessedState, words: list[str]) -> np.ndarray:
+    from .._encoders import character_ngrams  # numba takes a while to import
+
+    ngram_vectors = state.arrays["ngram_vectors_"]
+    if not len(ngram_vectors):
+        raise ValueError("unknown='ngrams' was set after the fit, which read no n-grams. Fit the estimator again.")
+    text, ptr = encode_words(words)
+    vectors = np.empty((len(words), state.n_features_out_), np.float32)
+    character_ngrams.average(text, ptr, state.ngram_lengths, ngram_vectors, vectors, has_own_row=False)
+    return vectors

@@ -20,14 +20,12 @@ from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
-from .._training.state import ABSENT, FittedState
+from .._training.state import ABSENT, Fitted, FittedState
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
-from .fitted import Fitted
-from .given import GivenVectors
+from .learning import is_unfitted
 from .pooled import PooledVectorizer
-from .sources import unwrapped
-from .start import is_unfitted
+from .sources import GivenVectors, unwrapped
 
 _NGRAMS = (2, 5)  # characters of the n-grams of a word, with its two ends
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 12, 1 << 17  # rows that the n-grams share

@@ -18,17 +18,12 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._text.tokenizer import Tokenizer
 from .._training.learned_arrays import ArrayRecord
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.columns import length_of
 from .._validation.values import INT64_MAX, check_values, integers
-from .coverage import coverage_of
-from .embedding import embed, similarity
-from .fitted import Fitted
-from .layout import records_of
-from .parameters import CORPUS, WORDS, validate_parameters
+from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import OtherVersionWarning, hide_class_name
-from .showing import short
+from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short, validate_parameters
 
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 # The vectors that sentences are made of: the first of these that a method has.

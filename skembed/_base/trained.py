@@ -15,31 +15,33 @@ from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Tokenizer
 from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText
-from .._training.examples import Examples, in_order, without_classes
+from .._training.encoded_text import EncodedText, Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
-from .._training.memory import estimate, explaining_memory_error
+from .._training.passes import AutoPasses, hold_out, passes_of, warn_of_nothing
 from .._training.spare_arrays import SpareArrays
-from .._training.state import FittedState
-from .._training.stopping import AutoPasses, hold_out, passes_of
-from .._training.trainer import BlockLoop, LoopOptions, Objective
+from .._training.state import Fitted, FittedState
+from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
 from .._validation.targets import check_length
 from .._validation.values import INT64_MAX, PathLike, integers, is_set
-from .coverage import check_kept
-from .fitted import Fitted
-from .growth import check_new_words, learn_words
-from .layout import check_layout
-from .parameters import LENGTH, checked_parameters, length_without_source
-from .passes import encode_text, learn, warn_of_nothing
-from .reading_order import warn_if_unordered
-from .scikit_learn import CallbackSupportMixin, fit_context
-from .start import (
+from .embedding import check_kept
+from .learning import (
     check_agrees_with_init,
+    encode_text,
     kept_state,
+    learn,
     new_state,
     start_of_words,
     tokenizer_with_init,
     vocabulary_with_init,
+)
+from .reading import check_new_words, learn_words, warn_if_unordered
+from .scikit_learn import (
+    LENGTH,
+    CallbackSupportMixin,
+    check_layout,
+    checked_parameters,
+    fit_context,
+    length_without_source,
 )
 from .text import TextEstimator
 
@@ -264,7 +266,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 state = self._start(corpus, annotations, classes, saved.seed)
             state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
-                from .fit_identity import identity_of
+                from .._training.checkpoint import identity_of
 
                 saved.begin(state.seed, identity_of(self, corpus, annotations, state))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}

@@ -27,8 +27,7 @@ from .._compiled.rows import ONE, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first
 from .._training.dense import ONE_BLAS_THREAD
 from .._training.encoded_text import EncodedText
-from .._training.over_words import IndexedSentences, OverWords
-from .._training.pairs import PairEncoder
+from .._training.pairs import IndexedSentences, OverWords, PairEncoder
 
 GAIN = 0.3  # factor of the filters on a word vector at the start, where tanh is still nearly linear
 FILTER_STEP = np.float32(0.1)  # of filters, relative to words: a block moves all filters, but few words

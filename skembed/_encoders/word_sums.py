@@ -29,8 +29,8 @@ from .._compiled.simd import (
     store,
     store_short,
 )
+from .._training.pairs import KEEP_ALL, list_words
 from .._training.state import FittedState
-from .._training.word_dropout import KEEP_ALL, list_words
 
 _BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)  # the defaults of the paper on Adam
 _AHEAD, _ROWS_AHEAD = 8, 3  # words, and distinct words

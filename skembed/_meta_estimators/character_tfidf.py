@@ -14,8 +14,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.parameters import ReadsText
-from .._base.scikit_learn import fit_context, sparse_rows
+from .._base.scikit_learn import ReadsText, fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
 from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
 from .._text.character_ngrams import CharacterNgrams

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.embedding import embed
-from .._base.reading_order import has_order
+from .._base.reading import has_order
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer

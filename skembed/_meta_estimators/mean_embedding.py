@@ -20,19 +20,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.batches import encoded_corpus
-from .._base.coverage import check_kept
-from .._base.fitted import Fitted
-from .._base.given import GivenVectors
-from .._base.parameters import LENGTH, length_without_source, warn_of_another_length
-from .._base.processed import ProcessedState, ProcessedVectors
-from .._base.scikit_learn import fit_context
-from .._base.sources import fit_with, is_list, learned_vectors
-from .._base.start import is_unfitted
+from .._base.embedding import check_kept, encoded_corpus
+from .._base.learning import is_unfitted
+from .._base.scikit_learn import LENGTH, fit_context, length_without_source, warn_of_another_length
+from .._base.sources import GivenVectors, ProcessedState, ProcessedVectors, fit_with, is_list, learned_vectors
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
+from .._training.state import Fitted
 from .._validation.values import integers
 from .._word_vectors.common_components import find_components, remove_components
 from .._word_vectors.matches import check_given

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .._base.given import GivenVectors
 from .._base.scikit_learn import fit_context
-from .._base.sources import fitted_clones, is_list
+from .._base.sources import GivenVectors, fitted_clones, is_list
 from .._validation.values import PredicateConstraint
 from .._word_vectors.join import join_word_vectors
 

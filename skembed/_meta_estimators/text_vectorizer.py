@@ -15,8 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.parameters import ReadsText
-from .._base.scikit_learn import fit_context, refuse_frames, sparse_rows
+from .._base.scikit_learn import ReadsText, fit_context, refuse_frames, sparse_rows
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts

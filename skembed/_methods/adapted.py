@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
-from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
+from .._training.state import Fitted
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .._validation.values import integers

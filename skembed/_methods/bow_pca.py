@@ -16,9 +16,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.batches import encode_batch, encoded_batches, encoded_corpus
-from .._base.coverage import CoverageCounter, check_kept
-from .._base.fitted import Fitted
+from .._base.embedding import CoverageCounter, check_kept, encode_batch, encoded_batches, encoded_corpus
 from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
@@ -26,7 +24,7 @@ from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising
 from .._training.learned_arrays import FOR_INFERENCE, ArrayRecord
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import integers
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
-from .._base.paired_sequences import PairedSequences
-from .._base.paired_words import PairedState
-from .._base.start import median_length
+from .._base.learning import median_length
+from .._base.paired_words import PairedSequences, PairedState
 from .._compiled.buffers import read_only
 from .._encoders.bag import sum_rows
 from .._encoders.convolution import (
@@ -28,8 +26,8 @@ from .._encoders.convolution import (
     start_filters,
 )
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
-from .._training.over_words import IndexedSentences
-from .._training.state import ABSENT, FittedState
+from .._training.pairs import IndexedSentences
+from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.values import integers, satisfies
 

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
+from .._base.context import ShardedVectorizer
 from .._base.pooled import PooledVectorizer
-from .._base.sharded import ShardedVectorizer
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import INT64_MAX, integers
 
 # start of the settings

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
-from .._base.sharded import ShardedVectorizer
+from .._base.context import ShardedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, check_noise, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -19,8 +18,8 @@ from .._shards.plan import MergeSchedule
 from .._text.known_words import EncodedSentences
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
-from .._training.state import FittedState
-from .._training.stopping import AutoPasses
+from .._training.passes import AutoPasses
+from .._training.state import Fitted, FittedState
 from .._validation.values import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.

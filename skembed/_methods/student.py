@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.fitted import Fitted
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
+from .._training.state import Fitted
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
 from .._validation.values import integers

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.trained import TrainedVectorizer
@@ -19,8 +18,8 @@ from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import LearnedArray, start_uniform
-from .._training.state import FittedState
-from .._training.stopping import AutoPasses
+from .._training.passes import AutoPasses
+from .._training.state import Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike

@@ -19,9 +19,8 @@ from .._compiled.buffers import ALLOCATOR, Allocator
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition
-from .._training.encoded_text import EncodedText, Plan, block_of
-from .._training.ngram_features import source_matrix
-from .._training.plan import SentenceBlocks
+from .._training.encoded_text import EncodedText, Plan, SentenceBlocks, block_of
+from .._training.learned_arrays import Rows, Update
 from .._training.sentence_blocks import (
     Bag,
     Losses,
@@ -33,12 +32,12 @@ from .._training.sentence_blocks import (
     make_losses,
     make_sentences,
     random_target,
+    source_matrix,
     sum_sentences,
     target_compared_with,
 )
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective
-from .._training.updates import Rows, Update
 
 
 class Contexts(NamedTuple):

@@ -26,6 +26,7 @@ from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
     Plan,
+    WordBlocks,
     block_of,
     count_words_of_runs,
     keep_probability,
@@ -33,12 +34,11 @@ from .._training.encoded_text import (
     runs_of_thread,
     sentence_of_block,
 )
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
-from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Bag, Losses, end_block, list_entries, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
 class FastSentOptions(NamedTuple):

@@ -44,6 +44,7 @@ from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
     Plan,
+    WordBlocks,
     block_of,
     count_words_of_runs,
     keep_probability,
@@ -51,12 +52,19 @@ from .._training.encoded_text import (
     runs_of_thread,
     sentence_of_block,
 )
+from .._training.learned_arrays import (
+    Rows,
+    SparseGradient,
+    Update,
+    assign_rows,
+    make_gradient,
+    sort_by_owner,
+    take_step,
+)
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
-from .._training.plan import WordBlocks
 from .._training.sentence_blocks import Losses, end_block, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner, take_step
 
 # Noise words that PV-DBOW draws for each negative. Their weight is smaller by this factor. All words of a sentence have
 # the same noise words.

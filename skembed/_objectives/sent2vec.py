@@ -36,6 +36,7 @@ from .._compiled.sync import Team
 from .._training.encoded_text import (
     EncodedText,
     Plan,
+    WordBlocks,
     block_of,
     count_words_of_runs,
     keep_probability,
@@ -43,13 +44,11 @@ from .._training.encoded_text import (
     runs_of_thread,
     sentence_of_block,
 )
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
-from .._training.ngram_features import features_with, list_features, source_matrix
-from .._training.plan import WordBlocks
-from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.sentence_blocks import Losses, end_block, features_with, list_features, make_losses, source_matrix
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.updates import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
 
 
 class Sent2VecOptions(NamedTuple):

@@ -21,8 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
-from .._training.encoded_text import EncodedText
-from .._training.plan import SentenceBlocks
+from .._training.encoded_text import EncodedText, SentenceBlocks
 
 LOSSES = ("cosine", "similarity", "softmax", "hinge")
 _EQUAL = 1e-6  # targets whose cosine is nearer to 1 are the same target

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-from .._base.showing import ShortReprMixin
+from .._base.scikit_learn import ShortReprMixin
 from .vectorizer import PretrainedVectorizer
 
 PRETRAINED = "pretrained"  # the parameter, and the block of its rows

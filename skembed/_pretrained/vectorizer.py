@@ -14,9 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.parameters import ReadsText
-from .._base.scikit_learn import fit_context
-from .._base.showing import ShortReprMixin
+from .._base.scikit_learn import ReadsText, ShortReprMixin, fit_context
 from .._corpus.input import list_of_texts
 from .._validation.values import integers, user_path
 from .identity import PROBES, Identity

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.layout import as_fitted, layout_of_options, records_of
 from .._base.reading import tokenizer_options
+from .._base.scikit_learn import as_fitted, layout_of_options, records_of
 from .._base.text import TextEstimator
 from .._text.batches import decode_words, encode_words
 from .._text.data_tokenizer import DataTokenizer

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._training.sparse_rows import has_empty_rows, rows_with_values, with_empty_rows
+from .._training.state import has_empty_rows, rows_with_values, with_empty_rows
 
 PACKED_DTYPES = ("float32", "float16", "int8")
 _SCALES, _ROWS, _N_ROWS = ".scales", ".rows", ".n_rows"

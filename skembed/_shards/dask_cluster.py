@@ -10,9 +10,20 @@ import numpy as np
 
 from .._validation.messages import warn_at_user
 from .._validation.values import check_client
-from .plan import Shard, ShardLocation
-from .tasks import ATTEMPTS, Advance, MakeTasks, Merge, Work, in_groups, lost
-from .token_files import TokenFile, TokensNotFoundError, file_of
+from .plan import (
+    ATTEMPTS,
+    Advance,
+    MakeTasks,
+    Merge,
+    Shard,
+    ShardLocation,
+    TokenFile,
+    TokensNotFoundError,
+    Work,
+    file_of,
+    in_groups,
+    lost,
+)
 
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
 _GOES_ON = "With a checkpoint, the fit goes on from the last one written"

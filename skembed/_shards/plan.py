@@ -1,23 +1,116 @@
-"""Which sentences each shard of a round learns from: extents of whole documents, dealt at random.
+"""The tasks of a round: which sentences each shard learns from, extents of whole documents, dealt at random.
 
 The text is cut by sentence index alone, so what a shard learns does not depend on how the text was read or stored, nor
-on who works on it.
+on who works on it. Workers read a saved text in its file, other text is sent to them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import sys
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compiled.buffers import read_only_view
+from .._corpus.storage import CORPUS
 from .._text.batches import offsets
 from .._training.encoded_text import EncodedText
-from .token_files import TokenFile, TokenSpans, cut_spans
+from .._validation.messages import warn_at_user
+
+LARGE = 1 << 20  # bytes, from which on arrays travel as files
+_DTYPE = np.dtype("<i4")  # on all machines, as a corpus is saved
+_N_SAMPLES, _SAMPLE = 16, 1024  # number of samples that are compared, and tokens in each
+
+
+class TokensNotFoundError(OSError):
+    """A worker has no such file, or one with other token ids."""
+
+
+class TokenFile(NamedTuple):
+    """Token ids in a file, as they travel to a worker that can read it."""
+
+    path: str
+    offset: int  # bytes
+    n_tokens: int
+    digest: bytes  # of samples, and of the header of the corpus: a worker may have another file of this name
+
+    def is_here(self) -> bool:
+        """Whether this process can read them."""
+        try:
+            self.open()
+        except TokensNotFoundError:
+            return False
+        return True
+
+    def open(self) -> np.ndarray:
+        """Map them into memory."""
+        try:
+            if not os.path.isfile(self.path):
+                raise FileNotFoundError("there is no such file")
+            tokens = np.memmap(self.path, _DTYPE, "r", self.offset, (self.n_tokens,))
+            digest = _digest(tokens, self.path)
+        except (OSError, ValueError) as error:  # a shorter file is a ValueError
+            raise TokensNotFoundError(f"{self.path} cannot be read: {error}") from error
+        if digest != self.digest:
+            raise TokensNotFoundError(f"{self.path} or {CORPUS.header} beside it differs from that of the fit")
+        return tokens
+
+
+class TokenSpans(NamedTuple):
+    """Spans of the token ids in a file."""
+
+    file: TokenFile
+    starts: np.ndarray  # (n_spans,) int64
+    ends: np.ndarray  # (n_spans,) int64
+
+    def read(self) -> np.ndarray:
+        """Their token ids, one span after the other."""
+        return cut_spans(self.file.open(), self.starts, self.ends)
+
+
+def cut_spans(tokens: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """A copy of spans, one after the other, (n_tokens,) int32."""
+    return np.concatenate([tokens[a:b] for a, b in zip(starts.tolist(), ends.tolist())], dtype=np.int32)
+
+
+def file_of(tokens: np.ndarray) -> TokenFile | None:
+    """The file that token ids are mapped from; None if there is none, or if there are few of them."""
+    mapped = memory_map_of(tokens)
+    if mapped is None or mapped.filename is None or mapped.mode == "c":  # a map of this mode may differ from its file
+        return None
+    if tokens.dtype != _DTYPE or not tokens.flags.c_contiguous or tokens.nbytes < LARGE:
+        return None
+    path, offset = os.fspath(mapped.filename), mapped.offset + tokens.ctypes.data - mapped.ctypes.data
+    try:
+        return TokenFile(path, offset, len(tokens), _digest(tokens, path))
+    except OSError:  # of a header that cannot be read
+        return None
+
+
+def memory_map_of(array: np.ndarray) -> np.memmap | None:
+    """The memory map that an array is a view of; None if there is none, or if its file has no name."""
+    found: np.memmap | None = None
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.filename is not None:
+            found = base
+        base = base.base
+    return found
+
+
+def _digest(tokens: np.ndarray, path: str) -> bytes:
+    starts = np.linspace(0, max(0, len(tokens) - _SAMPLE), _N_SAMPLES).astype(np.int64)
+    samples = [tokens[start : start + _SAMPLE].tobytes() for start in starts.tolist()]
+    header = Path(path).with_name(CORPUS.header)  # which has a digest of all tokens
+    samples += [header.read_bytes()] if header.is_file() else []
+    return hashlib.blake2b(b"".join(samples), digest_size=16).digest()
+
 
 # Extents of a shard, so that each shard is a sample of the text, and the most sentences of one.
 _EXTENTS_OF_SHARD, _LONGEST_EXTENT = 64, 1024
@@ -109,6 +202,22 @@ class MergeSchedule(NamedTuple):
         most = max(1, min(n_tokens, _MEASURED_TEXT) // self.least_of_shard)
         return most if n_tokens < _LONG_TEXT else min(most, _MOST_OF_LONG_TEXT)
 
+    def warn_of(self, name: str, n_tokens: int, n_shards: int) -> None:
+        """Warn if shards are smaller than was measured to be enough, or more than were tried."""
+        most = self.shards_of(n_tokens)
+        if n_shards <= most:
+            return
+        if n_tokens // n_shards < self.least_of_shard:
+            problem = f"leaves each shard {n_tokens // n_shards:,} words of this text. With fewer than"
+            problem += f" {self.least_of_shard:,},"
+        else:
+            problem = f"is more than was tried on texts as long as this: {most}, of {self.least_of_shard:,} words or"
+            problem += " more. With more,"
+        warn_at_user(
+            f"n_shards={n_shards} {problem} {name} may learn clearly less than one trainer does: use at most "
+            f"n_shards={most}."
+        )
+
 
 class Round(NamedTuple):
     """A step of the pass that ends with a merge."""
@@ -158,3 +267,55 @@ def deal(
         if len(mine):
             key = np.random.SeedSequence([*seed, index]).generate_state(1, np.uint64)[0]
             yield ShardLocation(text, extents[mine], extents[mine + 1], int(key))
+
+
+# Takes what the tasks have in common, and some tasks; gives their results, merged in the tree of `reduce_in_tree`.
+Work = Callable[[Any, Iterable[Any]], Any]
+Merge = Callable[[Any, Any], Any]
+MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
+# Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common;
+# with None for the results, a copy.
+Advance = Callable[[Any, Any], Any]
+ATTEMPTS = 3  # of a round, before the fit ends
+
+
+def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
+    """Groups of tasks for workers, as large as they can be if all workers are to end as soon as possible.
+
+    Each group is a subtree of the tree of `reduce_in_tree`: the tasks from a multiple of a power of two to the next.
+    """
+
+    def tasks_of_the_last(size: int) -> int:
+        return -(-n_tasks // (size * n_workers)) * size
+
+    size = min((1 << n for n in range(n_tasks.bit_length())), key=lambda size: (tasks_of_the_last(size), -size))
+    tasks = iter(tasks)
+    while group := list(islice(tasks, size)):
+        yield group
+
+
+def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
+    """Merge results, in their order, in a binary tree that only their number determines; None if there is none.
+
+    Neighbours are merged as soon as both are there, so that few results are held at once.
+    """
+    waiting: list[tuple[int, Any]] = []  # (height, result), the highest first
+    for result in results:
+        height = 0
+        while waiting and waiting[-1][0] == height:
+            result, height = merge(waiting.pop()[1], result), height + 1
+        waiting.append((height, result))
+    merged = waiting.pop()[1] if waiting else None
+    while waiting:
+        merged = merge(waiting.pop()[1], merged)
+    return merged
+
+
+def lost(who: str) -> RuntimeError:
+    """The error that ends a fit."""
+    return RuntimeError(
+        f"{who.capitalize()} were lost {ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
+        "unchanged. Most often the system kills processes that run out of memory: estimate_memory says what a fit "
+        "needs, and the logs of the workers say how they ended. With a checkpoint, the fit goes on from the last one "
+        "written."
+    )

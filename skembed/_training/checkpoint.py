@@ -1,29 +1,35 @@
-"""The state of a fit on disk, so that a fit that was killed goes on and ends with the same bits."""
+"""What passes change, and the best of it so far; all of it on disk, so that a killed fit ends with the same bits."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import __version__
+from .._corpus.corpus import SentenceCorpus
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
 from .learned_arrays import LearnedArray, moving
 from .state import FittedState
-from .stopping import EarlyStopping, largest_of
 
 _KIND = FolderKind("checkpoint", "checkpoint.json", {"seed": int, "fit": dict, "progress": dict})
 # Between the rounds of a pass a checkpoint is written no more often than this: a round may take 5 ms.
 _SECONDS_BETWEEN_ROUNDS = 60.0
 _BEST = "best "  # before the names of the best weights so far
 _HOW_TO_GO_ON = "Fit with the same data and settings to go on, choose another path, or delete the folder."
+# No useful weight, and no useful mean loss of a target, comes near this.
+LARGEST_SOUND_VALUE = 1e6
+# Parameters that do not change the result, or that the text, the seed or the start say more of.
+_LEFT_OUT = {"corpus", "init", "n_jobs", "random_state", "verbose"}
 
 
 class Checkpoint:
@@ -99,12 +105,90 @@ class Checkpoint:
         return None
 
 
+def identity_of(
+    estimator: Any, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...], state: FittedState
+) -> dict[str, Any]:
+    """Describe a fit by name, as JSON can hold it; `state` is that before the first pass."""
+    params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _LEFT_OUT}
+    return {
+        "the version of skembed": __version__,
+        "the class": type(estimator).__name__,
+        **{name: _as_plain(value) for name, value in sorted(params.items())},
+        "the text": f"{corpus.n_documents} documents, {corpus.n_sentences} sentences, {corpus.n_tokens} words, "
+        f"digest {corpus.digest}",
+        "what y, groups or pairs say": _digest_of(annotations),
+        "the start (vocabulary, init, or the model that warm_start goes on from)": _digest_of(
+            item for name, value in sorted(state.values().items()) for item in (name, value)
+        ),
+    }
+
+
+def _as_plain(value: Any) -> Any:
+    """A value as JSON has it; of what is no number and no string the type alone, since it decides text or start."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_as_plain(item) for item in value]
+    return type(value).__name__
+
+
+def _digest_of(items: Iterable[Any]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for item in items:
+        if isinstance(item, np.ndarray):
+            digest.update(f"{item.dtype.str} {item.shape};".encode())
+            digest.update(np.ascontiguousarray(item).reshape(-1).view(np.uint8).data)
+        elif isinstance(item, dict):
+            for key in item:
+                digest.update(f"{key} ".encode("utf-8", "surrogatepass"))
+        elif item is None or isinstance(item, (bool, int, float, str, list, tuple, np.generic)):
+            plain = item.item() if isinstance(item, np.generic) else item
+            digest.update(f"{plain!r};".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
 class PartOfPass(NamedTuple):
     """What the first rounds of a pass have found, beside the arrays."""
 
     n_rounds: int = 0
     loss: float = 0.0  # sum over the targets
     n_targets: float = 0.0
+
+
+class EarlyStopping:
+    """Keeps the weights of the best pass, and says to stop after too many worse ones."""
+
+    def __init__(self, weights: list[np.ndarray], options: Any) -> None:
+        self.weights, self.tol, self.n_iter_no_change = weights, options.tol, options.n_iter_no_change
+        self.best_weights: list[np.ndarray] = []
+        self.begin_set()
+
+    def begin_set(self) -> None:
+        """Begin with a set of the text, from the best weights of the set before."""
+        self.restore_best()
+        self.best_loss, self.best_weights, self.n_worse = np.inf, [], 0
+
+    def should_stop(self, loss: float) -> bool:
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.n_worse = loss, 0
+            self.best_weights = [weights.copy() for weights in self.weights]
+        else:
+            self.n_worse += 1
+        return self.n_worse >= self.n_iter_no_change
+
+    def restore_best(self) -> None:
+        for weights, best in zip(self.weights, self.best_weights):
+            weights[...] = best
+
+
+def largest_of(weights: list[np.ndarray]) -> float:
+    """Largest absolute value, without a second copy of the weights."""
+    return max((float(np.maximum(array.max(), -array.min())) for array in weights if len(array)), default=0.0)
+
+
+def is_sound(loss: float, largest_weight: float) -> bool:
+    """Whether the weights have not diverged."""
+    return bool(np.isfinite(loss) and loss < LARGEST_SOUND_VALUE and largest_weight < LARGEST_SOUND_VALUE)
 
 
 class LearningState:

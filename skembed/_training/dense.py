@@ -20,13 +20,10 @@ from threadpoolctl import ThreadpoolController
 
 from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
-from .encoded_text import EncodedText, Plan
-from .examples import Examples, in_order
-from .learned_arrays import LearnedArray, moving
-from .plan import SentenceBlocks, WordBlocks
+from .encoded_text import EncodedText, Examples, Plan, SentenceBlocks, WordBlocks, in_order
+from .learned_arrays import SMALLEST_ACCUMULATOR, SQUARES, LearnedArray, Update, moving
 from .state import FittedState
 from .trainer import BlockLoop, LoopOptions, Objective
-from .updates import SMALLEST_ACCUMULATOR, SQUARES, Update
 
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8  # the defaults of the paper on Adam
 

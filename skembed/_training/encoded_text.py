@@ -1,10 +1,13 @@
-"""Runs of sentences: which ones a block has, in which order, and which thread works on which.
+"""A text for the kernels: which sentences belong together, which runs of them a block has, which thread works on which.
 
 A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
 is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
 before and after a run are there too, as context. Some methods take only some of the occurrences of frequent words.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +16,10 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
+from .._text.batches import offsets
 from .._text.character_ngrams import CharacterNgrams
 from .._text.tokenizer import Tokenizer
+from .._validation.targets import NO_CLASS
 
 # What a sentence costs besides its words, in words; balances the threads.
 WORDS_PER_SENTENCE = 8
@@ -226,3 +231,128 @@ def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.
     """``q_p(w) = min(1, sqrt(t / f_w) + t / f_w)``, the probability that an occurrence of a word is taken."""
     ratio = subsample * n_tokens / np.maximum(counts, 1)
     return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
+
+
+Examples = Callable[[EncodedText, int, int], EncodedText]  # text, seed and pass to the text of the pass
+
+
+def in_order(text: EncodedText, seed: int, epoch: int) -> EncodedText:
+    """The text as it is: the neighbours of a sentence belong together with it."""
+    return text
+
+
+def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
+    """The sentences of each class as one document, in a random order of the pass.
+
+    So the neighbours of a sentence are other sentences of its class, drawn anew each pass. The first annotation holds
+    the classes of each sentence, (n_sentences, n_most) int64; a sentence of several is in several documents.
+    """
+    (classes,) = text.annotations
+    sentence, column = np.nonzero(classes != NO_CLASS)
+    document = classes[sentence, column]
+    generator = np.random.default_rng([seed, epoch, 1])
+    order = generator.permutation(len(sentence))
+    order = order[np.argsort(document[order], kind="stable")]
+    return _taken(text, sentence[order], document[order])
+
+
+def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> EncodedText:
+    """A copy of some sentences, with the documents they belong to."""
+    n_words = np.diff(text.sent_ptr)[sentences]
+    sent_ptr = offsets(n_words)
+    tokens = text.tokens[np.arange(sent_ptr[-1]) + np.repeat(text.sent_ptr[sentences] - sent_ptr[:-1], n_words)]
+    for array in (tokens, sent_ptr):
+        array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more
+    annotations = tuple(values[sentences] for values in text.annotations)
+    return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document.astype(np.int64), annotations=annotations)
+
+
+def without_classes(classes: np.ndarray | None) -> bool:
+    """Whether a fit learns from classes, but no sentence has one that could be compared."""
+    return classes is not None and bool((classes == NO_CLASS).all())
+
+
+# Runs are long only in blocks that have many of them; otherwise a block would hold few documents. Measured.
+SHORT_RUN, RUNS_OF_BLOCK = 4, 32
+# As many ids as a cache line has, and about as many words as a sentence of prose.
+USUAL_WORDS = 16
+# At least some tens of updates a pass, however small the corpus.
+_BLOCKS_OF_TEXT, _SMALLEST = 64, 16
+
+
+class BlockShape(NamedTuple):
+    """How many sentences a block has, in runs of how many, and how many sentences around a run it sees."""
+
+    n_sentences: int
+    run_length: int
+    border: int
+
+
+class SentenceBlocks(NamedTuple):
+    """Blocks of an objective that compares sentences with each other.
+
+    A block has runs of consecutive sentences, which are neighbours, from different documents, which are not.
+    """
+
+    border: int
+    largest: int = 512
+    longest_run: int = 8
+
+    def shape(self, text: EncodedText, batch_size: int | str) -> BlockShape:
+        border = _border_within_documents(text, self.border)
+        n_sentences = _n_sentences(text, batch_size, self.largest, self.largest)
+        longest_run = max(min(self.longest_run, max(SHORT_RUN, n_sentences // RUNS_OF_BLOCK)), 2 * border)
+        return _in_equal_runs(n_sentences, longest_run, border, batch_size)
+
+
+class WordBlocks(NamedTuple):
+    """Blocks of an objective that predicts words, of the sentence itself or, with a border, of those around it.
+
+    A run has about as many words as a usual sentence. A block of short sentences has more of them, which makes up
+    for half of their lower cost: in a smaller block threads meet too often, a larger one does not fit in their caches.
+    """
+
+    usual: int = 64
+    border: int = 0
+
+    def shape(self, text: EncodedText, batch_size: int | str) -> BlockShape:
+        n_words = max(1.0, (text.sent_ptr[-1] - text.sent_ptr[0]) / len(text.document))
+        ratio = (USUAL_WORDS + WORDS_PER_SENTENCE) / (n_words + WORDS_PER_SENTENCE)
+        border = _border_within_documents(text, self.border)
+        # A multiple of 16, so that runs divide it.
+        largest = max(self.usual, int(self.usual * (1 + ratio) / 2) // 16 * 16)
+        n_sentences = _n_sentences(text, batch_size, self.usual, largest)
+        longest_run = min(int(np.clip(USUAL_WORDS // n_words, 1, SHORT_RUN)), 2 * n_sentences // RUNS_OF_BLOCK)
+        return _in_equal_runs(n_sentences, max(1, longest_run), border, batch_size)
+
+
+def _n_sentences(text: EncodedText, batch_size: int | str, usual: int, largest: int) -> int:
+    if not isinstance(batch_size, str):
+        return batch_size
+    return int(np.clip(len(text.document) // _BLOCKS_OF_TEXT, min(_SMALLEST, usual), largest))
+
+
+def _border_within_documents(text: EncodedText, border: int) -> int:
+    """A context never leaves its document, so a border is shorter than the longest document."""
+    if np.any(text.document[border:] == text.document[: max(0, len(text.document) - border)]):
+        return border
+    return int(np.bincount(text.document).max()) - 1
+
+
+def _in_equal_runs(n_sentences: int, longest_run: int, border: int, batch_size: int | str) -> BlockShape:
+    if isinstance(batch_size, str):
+        # At least two runs: sentences of one run are mostly of one document, so they are not random to each other.
+        n_sentences = max(2 * longest_run, n_sentences - n_sentences % longest_run)
+    run_length = max(n for n in range(1, longest_run + 1) if n_sentences % n == 0)
+    return BlockShape(n_sentences, run_length, border)
+
+
+def make_plan(text: EncodedText, shape: BlockShape, seed: int, epoch: int) -> Plan:
+    """The runs of all the text in random order."""
+    starts = np.arange(0, len(text.document), shape.run_length, dtype=np.int64)
+    generator = np.random.default_rng([seed, epoch])
+    seed_of_draws = int(generator.integers(2**63))
+    generator.shuffle(starts)
+    # A block has no more runs than the text.
+    runs_per_block = min(shape.n_sentences // shape.run_length, len(starts))
+    return Plan(starts, shape.run_length, shape.border, runs_per_block, 0, 0, seed_of_draws)

@@ -17,8 +17,7 @@ import numpy as np
 from .._compiled.buffers import ALLOCATOR
 from .._compiled.norms import row_norms
 from .._validation.values import INT32_MAX
-from .learned_arrays import LearnedArray
-from .updates import COUNT, UNTOUCHED
+from .learned_arrays import COUNT, UNTOUCHED, LearnedArray
 
 
 class _Memory:

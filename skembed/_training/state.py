@@ -1,7 +1,8 @@
 """What a fit has learned, as one frozen value: typed fields, and arrays by name.
 
 A fit makes a new value at each step of the way with :func:`dataclasses.replace`, and trains in its arrays. At the end
-:meth:`FittedState.frozen` makes the arrays read-only, and the estimator holds the value from then on.
+:meth:`FittedState.frozen` makes the arrays read-only, and the estimator holds the value from then on. :class:`Fitted`
+declares its attributes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NoReturn, Self
+from typing import Any, Generic, NoReturn, Self, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,35 @@ from .._text.tokenizer import Tokenizer
 from .._validation.messages import brief
 from .._validation.values import INT64_MAX
 from .learned_arrays import ArrayRecord
-from .sparse_rows import has_empty_rows, rows_with_values, with_empty_rows
+
+_LARGE = 1 << 16  # bytes; smaller arrays are stored whole
+_N_SAMPLED = 1024
+
+
+def has_empty_rows(value: Any) -> bool:
+    """Whether this is a large matrix in which most rows have only zero bits (so not -0.0)."""
+    if not (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu"):
+        return False
+    if value.nbytes < _LARGE or not value.flags.c_contiguous:
+        return False
+    sample = _is_used(value[:: max(1, len(value) // _N_SAMPLED)])
+    return bool(2 * np.count_nonzero(sample) < len(sample))
+
+
+def _is_used(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows.view(f"u{rows.itemsize}").any(axis=1))
+
+
+def rows_with_values(matrix: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+    rows = np.flatnonzero(_is_used(matrix))
+    return matrix.shape, rows, np.asarray(matrix[rows])
+
+
+def with_empty_rows(shape: tuple[int, ...], rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    matrix = np.zeros(tuple(shape), values.dtype)  # untouched pages take no memory
+    matrix[rows] = values
+    return matrix
+
 
 ABSENT: Any = None  # of a field that a method does not have, or that is not known yet
 _TYPES: dict[str, Any] = {  # by the annotation of a field, without what is in brackets
@@ -254,3 +283,47 @@ def _read_only(array: Any) -> Any:
         array = array.view()
         array.flags.writeable = False
     return array
+
+
+_Value = TypeVar("_Value")
+
+
+class Fitted(Generic[_Value]):
+    """A fitted attribute: the value of this name in the state, or what ``read`` makes of estimator and state."""
+
+    def __init__(self, read: Callable[[Any, Any], Any] | None = None, *, or_none: bool = False) -> None:
+        self._read, self._or_none = read, or_none
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, estimator: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, estimator: object, owner: type) -> _Value: ...
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
+        if estimator is None:
+            return self
+        state = vars(estimator).get("_state")
+        if state is not None:
+            value = self._read(estimator, state) if self._read else _value_of(state, self._name)
+            if value is not None or self._or_none:
+                return cast(_Value, value)
+        name = type(estimator).__name__
+        why = "is not fitted" if state is None else "was fitted without it"
+        raise AttributeError(f"{name} has no attribute {self._name!r}: this {name} {why}.", name=self._name)
+
+    def __set__(self, estimator: Any, value: Any) -> NoReturn:
+        raise AttributeError(
+            f"{self._name} of {type(estimator).__name__} is what a fit has learned, and cannot be changed. Fit again, "
+            "or change a copy of the array. Word vectors of your own go into MeanEmbeddingVectorizer or into init.",
+            name=self._name,
+        )
+
+    def __delete__(self, estimator: Any) -> NoReturn:
+        self.__set__(estimator, None)
+
+
+def _value_of(state: Any, name: str) -> Any:
+    found = getattr(state, name, None)
+    return state.arrays.get(name) if found is None else found

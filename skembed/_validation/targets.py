@@ -1,4 +1,4 @@
-"""What a user gives for sentences as `y`: as many values as sentences, labels of some of them, vectors of numbers."""
+"""What a user gives for sentences as `y`: as many values as sentences, labels, classes, vectors of numbers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from .columns import as_column, as_labels, as_matrix, is_missing, one_column, rows_of_column
 from .messages import brief, warn_at_user
 
+NO_CLASS = -1  # fills up the row of a sentence with fewer classes than the others
+# More whole numbers than this, each in fewer rows in the mean, may be the target of a regression.
+_MOST_PLAIN_CLASSES, _FEW_ROWS = 20, 50
+ALONE = "every class of y has one sentence"
 _STEP = 10_000  # rows that are checked at once
 _LARGEST_NUMBER = 1e100  # the mean of the squares of more is infinite
 _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
@@ -79,6 +83,139 @@ def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.nda
             has_label[has_label] = column != -1
             column = column[column != -1]
     return column, has_label
+
+
+def classes_in(y: Any, who: str, keep: bool) -> np.ndarray | None:
+    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them.
+
+    With ``keep`` it is a later text, which may lack classes of an earlier one.
+    """
+    is_table = _has_rows(y)
+    if is_table:
+        _check_table(y)
+        labels = y
+    else:
+        labels, has_label = split_labels(y)
+        if len(has_label) and not has_label.any():
+            return np.full((len(has_label), 1), NO_CLASS)
+    with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
+        kind = type_of_target(labels, input_name="y")
+    if kind == "unknown":
+        raise ValueError(
+            "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
+            "context='order' to learn from the order of the sentences."
+        )
+    if kind in ("binary", "multiclass"):
+        if is_table:
+            labels, has_label = split_labels(np.asarray(y).ravel())
+        if not who:
+            _warn_of_quantities(labels)
+        elif keep and np.array_equal(np.unique(labels), (-1, 1)):
+            warn_at_user("y holds -1 and 1 alone, so -1 is a class. Where it means that there is no label, pass None.")
+        classes = np.full((len(has_label), 1), NO_CLASS)
+        classes[has_label, 0] = np.unique(labels, return_inverse=True)[1]
+        return classes
+    if not who and kind.startswith("continuous"):
+        return None
+    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
+        return _listed(csr_matrix(y))
+    if not who:
+        return None
+    raise ValueError(
+        f"{who} learns from classes, but y is {kind}. Pass a class for each sentence, or a matrix of 0 and 1 with a "
+        "column for each class, or context='order'."
+    )
+
+
+def _warn_of_quantities(labels: np.ndarray) -> None:
+    """Warn of whole numbers that look like the target of a regression (prices, ages), not like numbered classes."""
+    if labels.dtype.kind not in "iuf":
+        return
+    values, sizes = np.unique(labels, return_counts=True)
+    are_numbered = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1
+    are_few = len(values) <= _MOST_PLAIN_CLASSES or len(labels) >= _FEW_ROWS * len(values)
+    if sizes.max() > 1 and not are_numbered and not are_few:
+        warn_at_user(
+            f"y holds {len(values)} different whole numbers from {values[0]:g} to {values[-1]:g} in {len(labels)} "
+            "rows, and context='auto' learns each of them as a class. If they are the target of a regression, pass "
+            "context='order' and text in reading order, or Sent2VecVectorizer, which needs neither. If they are "
+            "classes, pass context='labels'."
+        )
+
+
+def _check_table(y: Any) -> None:
+    """Raise an error that names the first row of a table that lacks a number."""
+    table = y.tocoo() if issparse(y) else None
+    try:
+        values = np.asarray(y if table is None else table.data)
+    except ValueError:  # rows of several lengths, which `type_of_target` explains
+        return
+    if values.dtype.kind == "f":
+        missing = np.argwhere(np.isnan(values))
+    elif values.dtype == object:
+        missing = np.argwhere(np.vectorize(is_missing, otypes=[bool])(values))
+    else:
+        return
+    if len(missing):
+        row, column = missing[0] if table is None else (table.row[missing[0, 0]], table.col[missing[0, 0]])
+        raise ValueError(f"Row {row} of y has no number in column {column}. Leave such rows out.")
+
+
+def fault_of_classes(classes: np.ndarray) -> str:
+    """Why nothing can be learned from classes; "" if something can."""
+    sizes = np.bincount(classes[classes != NO_CLASS])
+    if len(classes) and not len(sizes):
+        return "y holds no class: every sentence is without a label"
+    if len(classes) and _all_share(classes):
+        several = np.count_nonzero(sizes) > 1
+        beside = " beside rows without a label (None, NaN or -1)" if (classes == NO_CLASS).all(axis=1).any() else ""
+        return "y gives every two sentences a common class" if several else f"y holds one class only{beside}"
+    return ALONE if sizes.max(initial=0) < 2 else ""
+
+
+def _has_rows(y: Any) -> bool:
+    """Whether `y` is a table: a matrix of indicators, in an array, a data frame, a sparse matrix or lists."""
+    shape = getattr(y, "shape", None)
+    if shape is None:
+        return isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray))
+    return len(shape) == 2 and shape[1] != 1
+
+
+def _holds_numbers(y: Any) -> bool:
+    return issparse(y) or np.asarray(y).dtype.kind in "biuf"
+
+
+def _all_share(classes: np.ndarray) -> bool:
+    """Whether every two sentences have a class in common, so that none is a negative of another."""
+    rows = classes[(classes != NO_CLASS).any(axis=1)]
+    if np.bincount(rows[rows != NO_CLASS]).max(initial=0) == len(rows):
+        return True  # one class is that of all: the loop would take as long as there are pairs of sentences
+    while len(rows):
+        first = rows[0]
+        if not np.isin(rows, first[first != NO_CLASS]).any(axis=1).all():
+            return False
+        rows = rows[(rows != first).any(axis=1)]
+    return True
+
+
+def _listed(indicators: csr_matrix) -> np.ndarray:
+    """The columns that are 1 in each row, padded with NO_CLASS; a ValueError if some are neither 0 nor 1."""
+    found = indicators.tocoo()
+    wrong = np.flatnonzero((found.data != 0) & (found.data != 1))
+    if len(wrong):
+        first = wrong[0]
+        raise ValueError(
+            f"Row {found.row[first]} of y has {found.data[first]:g} in column {found.col[first]}, but a matrix of "
+            "classes holds 0 and 1 only. Pass y > 0 if larger numbers mark a class, one column of classes, or "
+            "context='order' if y holds no classes."
+        )
+    row, column = indicators.nonzero()
+    n_of_each = np.bincount(row, minlength=indicators.shape[0])
+    classes = np.full((indicators.shape[0], max(1, int(n_of_each.max(initial=0)))), NO_CLASS)
+    order = np.lexsort((column, row))
+    position = np.arange(len(row)) - np.repeat(np.cumsum(n_of_each) - n_of_each, n_of_each)
+    classes[row[order], position] = column[order]
+    return classes
 
 
 def numbers_in_columns(y: Any) -> np.ndarray:

@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base.parameters import validate_parameters
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, validate_parameters
 from .._training.dense import ONE_BLAS_THREAD
 from .._validation.messages import brief
 

@@ -11,19 +11,17 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from .._base.paired import texts_of
-from .._base.passes import make_passes
 from .._compiled.threads import Threads
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
-from .._training.checkpoint import LearningState
+from .._training.checkpoint import EarlyStopping, LearningState, is_sound, largest_of
 from .._training.dense import adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
-from .._training.progress import PassTasks
+from .._training.passes import PassTasks, make_passes
 from .._training.state import FittedState
-from .._training.stopping import EarlyStopping, is_sound, largest_of
 from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
 from ._relatedness import backward, root_mean_square, run_layers, shapes_of_layers, start_layers, sum_of_divergences

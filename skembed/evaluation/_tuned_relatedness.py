@@ -15,15 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.learning import is_unfitted
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context
-from .._base.start import is_unfitted
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
-from .._training.progress import PassTasks
+from .._training.passes import PassTasks
 from .._validation.columns import as_scores, check_same_length
 from .._validation.values import PredicateConstraint
 from ._pairs import pair_features

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .._base.layout import layout_of_options
 from .._base.pooled import PooledVectorizer
+from .._base.scikit_learn import layout_of_options
 from .._base.trained import TrainedVectorizer
 
 _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)

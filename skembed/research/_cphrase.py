@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
 from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
@@ -17,7 +16,7 @@ from .._objectives.cphrase import CPhraseObjective
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import integers
 from ._parses import ParsesMixin, brackets_of, check_parses
 

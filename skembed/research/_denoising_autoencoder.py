@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from .._base.fitted import Fitted
 from .._training.dense import Chunk
-from .._training.stopping import AutoPasses
+from .._training.passes import AutoPasses
+from .._training.state import Fitted
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings

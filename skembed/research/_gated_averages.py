@@ -23,8 +23,7 @@ from scipy.special import expit
 from .._compiled.norms import row_norms
 from .._compiled.products import product_by_row
 from .._training.encoded_text import EncodedText
-from .._training.over_words import IndexedSentences, OverWords
-from .._training.pairs import PairEncoder
+from .._training.pairs import IndexedSentences, OverWords, PairEncoder
 from ._gru import Gru, Read, Steps
 
 _BATCH, _WINDOW = 256, 256  # sentences that are embedded together, and words of each that are in memory

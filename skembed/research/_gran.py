@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from .._base.fitted import Fitted
-from .._base.paired_sequences import PairedSequences
-from .._base.start import median_length
+from .._base.learning import median_length
+from .._base.paired_words import PairedSequences
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
-from .._training.over_words import IndexedSentences
+from .._training.pairs import IndexedSentences
 from .._training.spare_arrays import norms_of
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import integers
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru

@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
-from .._base.parameters import LENGTH, length_without_source
-from .._base.start import median_length
+from .._base.learning import median_length
+from .._base.scikit_learn import LENGTH, length_without_source
 from .._base.trained import TrainedVectorizer
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
-from .._training.encoded_text import EncodedText
+from .._training.encoded_text import EncodedText, SentenceBlocks
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
-from .._training.plan import SentenceBlocks
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import INT64_MAX, integers
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict

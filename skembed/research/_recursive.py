@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
-from .._training.plan import SentenceBlocks
+from .._training.encoded_text import SentenceBlocks
 from ._recurrent import list_known
 from ._tree import Folded, Parse, back, balanced_trees, fold, greedy_trees, parse, trees_of, unfold
 

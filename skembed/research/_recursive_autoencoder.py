@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.fitted import Fitted
 from .._base.reading import check_agreement
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
-from .._training.state import FittedState
+from .._training.state import Fitted, FittedState
 from .._validation.values import INT64_MAX, integers
 from ._parses import ParsesMixin, brackets_of
 from ._recursive import TreeSource, Unfolding, fold_rows

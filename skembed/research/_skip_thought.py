@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.fitted import Fitted
 from .._corpus.corpus import SentenceCorpus
 from .._training.dense import ONE_BLAS_THREAD, Chunk
-from .._training.state import ABSENT, FittedState
-from .._training.stopping import AutoPasses
+from .._training.passes import AutoPasses
+from .._training.state import ABSENT, Fitted, FittedState
 from .._word_vectors.matches import counts_of, known_fraction
 from .._word_vectors.read import read_parameter
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known

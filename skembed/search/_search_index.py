@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.parameters import WORDS, ReadsText
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import WORDS, ReadsText, fit_context
 from .._compiled.threads import check_n_jobs
 from .._pretrained.parameter import PretrainedParameter
 from .._validation.messages import warn_at_user

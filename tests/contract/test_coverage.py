@@ -8,7 +8,7 @@ from estimators import CLASSES, NAMES, SPELLING, TEXT, corpus, default, fitted, 
 from sklearn.pipeline import make_pipeline
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
-from skembed._base.coverage import CoverageCounter
+from skembed._base.embedding import CoverageCounter
 
 FRENCH = [
     "Le chat dort sur le tapis de la cuisine.",

@@ -9,8 +9,8 @@ import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make, published, with_state
 
 import skembed
-from skembed._base.fitted import Fitted
-from skembed._base.layout import records_of
+from skembed._base.scikit_learn import records_of
+from skembed._training.state import Fitted
 
 CLASSES = sorted(name for name in NAMES if "-" not in name) + ["BOWPCA-plain", "CSEVectorizer-linear"]
 CLASSES += ["CBOSVectorizer-given", "MeanEmbeddingVectorizer-removed", "Sent2VecVectorizer-bigrams"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from skembed import SentenceCorpus
 from skembed._compiled import buffers
-from skembed._training.plan import SentenceBlocks
+from skembed._training.encoded_text import SentenceBlocks
 
 SENTENCES, DOCUMENTS = TEXT[9:29], GROUPS[9:29]
 ROOM = 2**28  # bytes: a larger array is refused, as on a small machine

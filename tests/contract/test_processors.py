@@ -12,9 +12,9 @@ from test_processes import run
 from skembed import SentenceCorpus
 from skembed._compiled import rows
 from skembed._objectives import siamese_cbow, word2vec
-from skembed._training import updates
+from skembed._training import learned_arrays
 
-MODULES = [vars(module) for module in (siamese_cbow, updates, rows, word2vec)]
+MODULES = [vars(module) for module in (siamese_cbow, learned_arrays, rows, word2vec)]
 # Rows of less than sixteen elements have code of their own; 21 elements are one SIMD vector and five more.
 MODELS = [
     (name, {"n_components": n_components, "solver": "adagrad", "learning_rate": 0.1})

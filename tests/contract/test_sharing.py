@@ -16,7 +16,7 @@ from estimators import GROUPS, METHODS, OTHER_TEXT, TEXT, bits, dense, fitted, l
 from sklearn.base import clone
 
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
-from skembed._base import coverage, queries
+from skembed._base import embedding, queries
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.text import TextEstimator
 from skembed._methods import bow_pca
@@ -78,7 +78,7 @@ READS = {
 def test_a_reader_sees_one_state_while_another_thread_fits(monkeypatch, name, read):
     estimator = make(name).fit(TEXT, groups=GROUPS)
     expected = READS[read](estimator)
-    place, method = {"explain": (queries, "_feature_names"), "coverage": (coverage, "encode_batch")}.get(
+    place, method = {"explain": (queries, "_feature_names"), "coverage": (embedding, "encode_batch")}.get(
         read, (PooledVectorizer, "_pool")
     )
     found = Stop(monkeypatch, place, method).during(lambda: READS[read](estimator), lambda: refit(estimator))

@@ -151,7 +151,7 @@ def test_small_texts_start_no_threads(monkeypatch):
     model = MeanEmbeddingVectorizer(word_vectors={"cat": [1.0], "dog": [2.0]}).fit(sentences).set_params(n_jobs=2)
     one, rows = SentenceCorpus.from_sentences(sentences), model.transform(sentences)
     monkeypatch.setattr("skembed._compiled.threads.ThreadPoolExecutor", Pool)
-    for module in ("_base.batches", "_corpus.build"):
+    for module in ("_base.embedding", "_corpus.build"):
         monkeypatch.setattr(f"skembed.{module}.count_threads", lambda n_jobs: n_jobs or 1)  # whatever cores there are
     assert SentenceCorpus.from_sentences(sentences, n_jobs=2) == one
     assert model.transform(sentences).tobytes() == rows.tobytes()

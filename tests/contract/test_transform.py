@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import skembed._base.batches as base_module
+import skembed._base.embedding as base_module
 import skembed._text.sources as sentences_module
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus
 

@@ -54,13 +54,15 @@ def added():
     """The new content of each file of the steps."""
     imports, named = parts_of("doc/extending/next_sentence.py")
     test_imports, tested = parts_of("tests/docs/test_extending.py")
-    of_objective = [line for line in imports if not re.search("skembed._base|sklearn|numbers|learned_arrays", line)]
+    of_objective = [line for line in imports if not re.search("skembed._base|sklearn|numbers", line)]
+    of_objective = [line.replace("LearnedArray, Rows, Update, start_uniform", "Rows, Update") for line in of_objective]
     of_estimator = [
         line
         for line in imports
         if re.search("skembed._base|sklearn|numbers|learned_arrays|_training.state|typing", line)
     ]
-    of_estimator = [line.replace("Any, NamedTuple", "Any") for line in of_estimator]
+    for other in ("NamedTuple", "Rows", "Update"):
+        of_estimator = [line.replace(f", {other}", "") for line in of_estimator]
     estimator = named.pop(NAME)
     objective = "\n\n\n".join(named.values())
     of_estimator.append(f"from skembed._objectives.{FILE} import NextSentenceObjective")

@@ -14,7 +14,7 @@ from estimators import CLASSES, NAMES, default, fitted
 
 import skembed
 from skembed import inspection
-from skembed._base.fitted import Fitted
+from skembed._training.state import Fitted
 
 PACKAGE = Path(skembed.__file__).parent
 PUBLIC = {

@@ -28,8 +28,8 @@ from reference import Text, cbos_block, numeric_gradient, take_steps
 
 from skembed import CBOSVectorizer, SiameseCBOWVectorizer
 from skembed._training.encoded_text import Plan
+from skembed._training.learned_arrays import Update
 from skembed._training.trainer import Trainer
-from skembed._training.updates import Update
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 

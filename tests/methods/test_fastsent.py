@@ -31,8 +31,8 @@ from reference import fastsent_sentence, keep_probability, numeric_gradient, tak
 
 from skembed import FastSentVectorizer
 from skembed._training.encoded_text import Plan
+from skembed._training.learned_arrays import Update
 from skembed._training.trainer import Trainer
-from skembed._training.updates import Update
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),

@@ -12,7 +12,7 @@ from kernel_cases import tiny_text
 
 from skembed import CBOSVectorizer, PairCorpus, ParaphraseVectorizer
 from skembed._training.dense import adam_step
-from skembed._training.over_words import IndexedSentences
+from skembed._training.pairs import IndexedSentences
 from skembed.research import GRANVectorizer
 from skembed.research import _gated_averages as gated_averages
 from skembed.research._gated_averages import GatedAverages, embed_gated

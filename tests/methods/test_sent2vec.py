@@ -31,7 +31,7 @@ from kernel_cases import (
 from reference import features_of, keep_probability, numeric_gradient, sent2vec_sentence, take_steps
 
 from skembed import Sent2VecVectorizer, SentenceCorpus
-from skembed._base.batches import encoded_corpus
+from skembed._base.embedding import encoded_corpus
 from skembed._objectives.sent2vec import TargetSentence, list_features
 from skembed._training.encoded_text import Plan
 from skembed._training.state import FittedState

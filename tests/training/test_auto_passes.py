@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from test_checkpoints import killed_after
 
 from skembed import SiameseCBOWVectorizer, TargetVectorizer
-from skembed._training.stopping import AutoPasses
+from skembed._training.passes import AutoPasses
 from skembed.datasets import load_docstrings
 
 OF_A_NUMBER = ["CBOSVectorizer", "RecursiveAutoencoderVectorizer"]  # more passes over a short text gained nothing

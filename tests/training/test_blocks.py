@@ -8,10 +8,17 @@ from kernel_cases import block_of_targets, draw_targets, encode, for_python, one
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._training.encoded_text import EncodedText, Plan, block_of, count_words_of_runs
-from skembed._training.plan import SentenceBlocks, WordBlocks, make_plan
+from skembed._training.encoded_text import (
+    EncodedText,
+    Plan,
+    SentenceBlocks,
+    WordBlocks,
+    block_of,
+    count_words_of_runs,
+    make_plan,
+)
+from skembed._training.learned_arrays import make_rows
 from skembed._training.sentence_blocks import Bag, make_sentences, random_target, sum_sentences, target_compared_with
-from skembed._training.updates import make_rows
 
 block_of, random_target, sum_sentences, target_compared_with = map(
     for_python, (block_of, random_target, sum_sentences, target_compared_with)

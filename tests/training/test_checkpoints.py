@@ -185,7 +185,7 @@ def test_another_fit_is_refused_and_the_error_says_what_differs(tmp_path, monkey
             other()
         assert "choose another path, or delete the folder" in str(caught.value)
         assert {file.name: file.read_bytes() for file in Path("state").iterdir()} == before
-    monkeypatch.setattr("skembed._base.fit_identity.__version__", "99.0")
+    monkeypatch.setattr("skembed._training.checkpoint.__version__", "99.0")
     with pytest.raises(ValueError, match="the version of skembed was '.*', now it is '99.0'"):
         fit_at()
 

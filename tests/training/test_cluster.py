@@ -8,8 +8,8 @@ import pytest
 from estimators import GROUPS, TEXT, corpus, learned, make
 
 from skembed import SentenceCorpus
-from skembed._shards import dask_cluster, engines, rounds, token_files
-from skembed._shards.token_files import TokenSpans
+from skembed._shards import dask_cluster, engines, plan, rounds
+from skembed._shards.plan import TokenSpans
 
 pytest.importorskip("distributed")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
@@ -53,7 +53,7 @@ def test_rows_are_sent_once_in_a_pass(client, monkeypatch):
 
 @pytest.fixture
 def mapped(tmp_path, monkeypatch):
-    monkeypatch.setattr(token_files, "LARGE", 1)
+    monkeypatch.setattr(plan, "LARGE", 1)
     corpus().save(tmp_path / "corpus")
     return SentenceCorpus.load(tmp_path / "corpus")
 
@@ -81,7 +81,7 @@ def test_tokens_stay_in_a_file_that_all_workers_read(client, monkeypatch, mapped
 @pytest.mark.parametrize("when", ["at first", "when a worker joins"])
 def test_tokens_are_sent_where_a_worker_has_no_such_file(client, monkeypatch, mapped, when):
     expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
-    file = token_files.file_of(mapped.tokens)._replace(digest=b"another file")
+    file = plan.file_of(mapped.tokens)._replace(digest=b"another file")
     monkeypatch.setattr(dask_cluster, "file_of", lambda tokens: file)
     if when == "when a worker joins":
         monkeypatch.setattr(dask_cluster.Dask, "_file_that_all_read", lambda self, tokens: file)

@@ -10,7 +10,7 @@ import pytest
 from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 from sklearn.model_selection import GridSearchCV
 
-from skembed._shards.processes import Processes
+from skembed._shards.engines import Processes
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_shards=.* leaves each shard")
 

@@ -19,8 +19,7 @@ from skembed._compiled.buffers import unshared_zeros
 from skembed._compiled.random import fill_uniform
 from skembed._compiled.sync import ABORTED, SYNC_SIZE, Team, barrier, partition
 from skembed._training.encoded_text import EncodedText, Plan, block_of, runs_of_thread
-from skembed._training.sentence_blocks import Bag, make_scores, make_sentences, sum_sentences
-from skembed._training.updates import (
+from skembed._training.learned_arrays import (
     COUNT,
     ENTRIES,
     FETCH,
@@ -34,6 +33,7 @@ from skembed._training.updates import (
     take_step,
     update_rows,
 )
+from skembed._training.sentence_blocks import Bag, make_scores, make_sentences, sum_sentences
 
 barrier, partition, shrink, take_step = map(for_python, (barrier, partition, shrink, take_step))
 block_of, runs_of_thread, sum_sentences = map(for_python, (block_of, runs_of_thread, sum_sentences))

@@ -14,9 +14,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from skembed import MetaEmbeddingVectorizer
-from skembed._base.context import ContextVectorizer, _all_share
-from skembed._training.examples import NO_CLASS, by_class
-from skembed._training.stopping import hold_out
+from skembed._base.context import ContextVectorizer
+from skembed._training.encoded_text import by_class
+from skembed._training.passes import hold_out
+from skembed._validation.targets import NO_CLASS, _all_share
 
 CONTEXT = [cls for cls in CLASSES if issubclass(cls, ContextVectorizer)]
 every = pytest.mark.parametrize("cls", CONTEXT, ids=lambda cls: cls.__name__)

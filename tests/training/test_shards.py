@@ -12,11 +12,10 @@ from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
-from skembed._shards import merging, rounds
-from skembed._shards.merging import RowChanges
-from skembed._shards.plan import MergeSchedule, Round, cut, deal, rounds_of_pass
-from skembed._shards.processes import Processes
-from skembed._shards.tasks import in_groups, reduce_in_tree
+from skembed._shards import rounds
+from skembed._shards.engines import Processes
+from skembed._shards.plan import MergeSchedule, Round, cut, deal, in_groups, reduce_in_tree, rounds_of_pass
+from skembed._shards.rounds import RowChanges
 from skembed._training.checkpoint import Checkpoint
 from skembed._training.encoded_text import EncodedText
 
@@ -206,27 +205,27 @@ def changes(rows, *, n_rows=6):
     generator = np.random.default_rng(rows)
     before, old = generator.normal(size=(n_rows, 3)).astype(np.float32), np.ones((n_rows, 2), np.float32)
     before[0, 1], old[:, 1] = -0.0, 0
-    after, new = before.copy(), merging.working_copy(old)
+    after, new = before.copy(), rounds.working_copy(old)
     after[rows] += generator.normal(size=(len(rows), 3)).astype(np.float32)
     new[rows] += np.float32([1, 0])
     total = after - before
-    found = merging.take_changes(before, old, after, new)
-    assert after.tobytes() == before.tobytes() and new.tobytes() == merging.working_copy(old).tobytes()
+    found = rounds.take_changes(before, old, after, new)
+    assert after.tobytes() == before.tobytes() and new.tobytes() == rounds.working_copy(old).tobytes()
     return found, total
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize("merge", [merging.merge, merging.merge_into])
+@pytest.mark.parametrize("merge", [rounds.merge, rounds.merge_into])
 @pytest.mark.parametrize("farthest", [1.0, 1.2, 4.0])
 def test_a_row_moves_by_the_sum_scaled_by_the_agreement(farthest, merge):
     listed = [[0, 2, 5], [2, 3], [2, 5], [2, 5], []]
     found, dense = zip(*(changes(rows) for rows in listed))
     before = pickle.dumps(found)
-    merged = reduce_in_tree(merge, [merging.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
-    assert (pickle.dumps(found) == before) == (merge is merging.merge)  # a task may be computed again from the same
+    merged = reduce_in_tree(merge, [rounds.Changes(1.0, 2.0, {"a": one}, {}) for one in found])
+    assert (pickle.dumps(found) == before) == (merge is rounds.merge)  # a task may be computed again from the same
     assert (merged.loss, merged.n_targets) == (5.0, 10.0)
     weights, accumulator = np.zeros((6, 3), np.float32), np.zeros((6, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator, farthest)
+    rounds.apply(merged.of["a"], weights, accumulator, farthest)
     for row, (total, *of_shards) in enumerate(zip(sum(dense), *dense)):
         squares = sum(np.square(change).sum() for change in of_shards)
         agreement = np.square(total).sum() / max(squares, 1e-30)
@@ -241,9 +240,9 @@ def test_a_row_moves_by_the_sum_scaled_by_the_agreement(farthest, merge):
 @pytest.mark.parametrize("n_shards", [1, 4, 16])
 def test_equal_changes_go_so_many_times_as_far_as_one_of_them(n_shards, farthest):
     changes = RowChanges(np.array([1]), np.float32([[3, 4]]), np.float32([1]), np.float32([12.5]))
-    merged = reduce_in_tree(merging.merge, [merging.Changes(0.0, 0.0, {"a": changes}, {})] * n_shards)
+    merged = reduce_in_tree(rounds.merge, [rounds.Changes(0.0, 0.0, {"a": changes}, {})] * n_shards)
     weights, accumulator = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.float32)
-    merging.apply(merged.of["a"], weights, accumulator, farthest)
+    rounds.apply(merged.of["a"], weights, accumulator, farthest)
     times = min(farthest, np.sqrt(n_shards))
     np.testing.assert_allclose(weights, [[0, 0], [3 * times, 4 * times]], rtol=1e-6)
     np.testing.assert_array_equal(accumulator, [[0, 0], [n_shards, 0]])
@@ -259,7 +258,7 @@ def test_tasks_leave_the_rows_as_they_were(name, monkeypatch):
         found = take(before, old, after, new, memory)
         assert after.tobytes() == before.tobytes()
         if untouched:  # not the rows of sentences, which are one task's
-            assert new.tobytes() == merging.working_copy(old).tobytes()
+            assert new.tobytes() == rounds.working_copy(old).tobytes()
         dense = np.zeros_like(before)
         dense[found.rows] = found.change
         np.testing.assert_array_equal(dense, expected)

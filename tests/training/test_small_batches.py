@@ -66,7 +66,7 @@ SHARDED = ["CBOSVectorizer", "ParagraphVectorizer-dm", "Sent2VecVectorizer-bigra
 @pytest.mark.filterwarnings("ignore:n_shards=2")
 @pytest.mark.parametrize("name", SHARDED)
 def test_calls_in_shards_are_those_of_copies(name, monkeypatch):
-    monkeypatch.setattr("skembed._base.sharded.SHORT_TEXT", 0)  # as if these were long
+    monkeypatch.setattr("skembed._base.context.SHORT_TEXT", 0)  # as if these were long
     first = copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=2)
     second = copy.deepcopy(first)
     for batch in BATCHES:

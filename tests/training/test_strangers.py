@@ -7,7 +7,7 @@ import pytest
 from estimators import CLASSES
 
 from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
-from skembed._base.reading_order import order_score
+from skembed._base.reading import order_score
 from skembed.datasets import load_docstrings
 
 ORDERED = [cls for cls in CLASSES if cls._needs_order]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from skembed import SentenceCorpus
-from skembed._shards import token_files
-from skembed._shards.token_files import TokensNotFoundError, TokenSpans, file_of
+from skembed._shards import plan
+from skembed._shards.plan import TokensNotFoundError, TokenSpans, file_of
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def corpus(tmp_path):
 
 @pytest.fixture(autouse=True)
 def small_files_count(monkeypatch):
-    monkeypatch.setattr(token_files, "LARGE", 1)
+    monkeypatch.setattr(plan, "LARGE", 1)
 
 
 @pytest.mark.parametrize("part", [slice(None), slice(1000, 5000), slice(7999, 8000)])
@@ -48,7 +48,7 @@ def test_tokens_that_are_in_no_file(corpus, tmp_path):
 
 
 def test_few_tokens_are_sent(corpus, monkeypatch):
-    monkeypatch.setattr(token_files, "LARGE", corpus.tokens.nbytes + 1)
+    monkeypatch.setattr(plan, "LARGE", corpus.tokens.nbytes + 1)
     assert file_of(np.asarray(corpus.tokens)) is None
 
 

@@ -25,7 +25,7 @@ from estimators import (
 )
 
 from skembed import SentenceCorpus
-from skembed._training.stopping import hold_out
+from skembed._training.passes import hold_out
 
 trained = pytest.mark.parametrize("name", TRAINED)
 trained_classes = pytest.mark.parametrize("name", TRAINED_CLASSES)

@@ -9,7 +9,7 @@ from estimators import TEXT, TRAINED_CLASSES, fitted, learned, make, with_state
 
 import skembed
 from skembed import CBOSVectorizer, Sent2VecVectorizer
-from skembed._base import growth
+from skembed._base import reading
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* found nothing to predict")  # in so little text
 
@@ -93,7 +93,7 @@ def test_they_are_saved(tmp_path):
 
 
 def test_their_number_is_bounded(monkeypatch):
-    monkeypatch.setattr(growth, "MOST_WAITING", 10)
+    monkeypatch.setattr(reading, "MOST_WAITING", 10)
     text = ["the cat the cat", "the cat the cat"]
     model = words_of({"min_count": 4}, [*text, " ".join(f"rare{i}" for i in range(30))])
     assert len(model._state.waiting) <= 10

@@ -1,4 +1,4 @@
-"""The state before the first pass: new, from the vectors of `init`, or that of an earlier fit."""
+"""What a fit does: the state before the first pass (new, from `init`, or kept), its text in word ids, the passes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._compiled.gather import renumber
 from .._compiled.norms import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
+from .._text.vocabulary import begins_with
+from .._training.checkpoint import Checkpoint, EarlyStopping, LearningState
+from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
+from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
 from .._training.state import FittedState
+from .._training.trainer import Trainer
 from .._validation.messages import warn_at_user
+from .._validation.values import is_set
 from .._word_vectors.matches import check_given, counts_of, known_fraction
-from .growth import waiting_after
-from .layout import check_layout, layout_of_options
-from .parameters import warn_of_another_length
 from .pooled import PooledVectorizer
+from .reading import waiting_after
+from .scikit_learn import check_layout, layout_of_options, warn_of_another_length
 from .text import TextEstimator
 
 
@@ -271,3 +277,83 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
     spares = estimator._spares
     makers = () if spares is None else (spares.copy, spares.share)
     return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays, *makers))
+
+
+def encode_text(
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
+) -> EncodedText:
+    """The corpus in word ids of the vocabulary; unknown words have the id after them."""
+    weights = estimator._weights_in_training(state)
+    tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, state.vocabulary_
+    if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
+        ids = state.rows_of(words, len(words))
+        tokens = tokens.copy()
+        renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
+        tokens.flags.writeable = False
+    text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
+    return split_long_sentences(text, most_words_whole(estimator, corpus.tokenizer))
+
+
+def encode_texts(
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...], *, partial: bool
+) -> tuple[EncodedText, EncodedText | None]:
+    """The text to learn from and, with early stopping, the held-out text."""
+    if not is_set(estimator, "early_stopping") or partial:
+        return estimator._encode_text(corpus, state, annotations), None
+    held = estimator._held_out(corpus, state, annotations)
+    # One after the other: the copy of the first is freed once it is encoded.
+    held_out, text = (
+        estimator._encode_text(corpus[which], state, tuple(values[which] for values in annotations))
+        for which in (held, ~held)
+    )
+    return text, held_out
+
+
+def learn(
+    estimator: Any,
+    corpus: SentenceCorpus,
+    state: FittedState,
+    *,
+    X: Any,
+    n_passes: int,
+    annotations: tuple[np.ndarray, ...] = (),
+    partial: bool = False,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+    engine: Any = None,
+) -> None:
+    """Run the passes; the estimator changes only if all of them succeed.
+
+    Each set of the text has `n_passes` passes. A set that stops early leaves out its other passes.
+    """
+    text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
+    records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
+    state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
+    weights = [state.arrays[record.name] for record in moving(records + of_text)]
+    of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
+    tasks = PassTasks(estimator, X, 0 if partial else n_passes)
+    trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
+    spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
+    trainer.compile(text)
+    learned = make_passes(
+        estimator,
+        LearningState(state, records + of_text, EarlyStopping(weights, estimator), trainer),
+        text,
+        held_out,
+        n_passes=n_passes,
+        of_a_set=of_a_set,
+        rate=estimator.learning_rate,
+        falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
+        tasks=tasks,
+        finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
+        check=lambda loss, epoch: check_finite(
+            estimator, weights if spares is None else spares.note(weights, moved), loss, epoch
+        ),
+        warn=estimator._warn_of_nothing,
+        begin=lambda: None if spares is None else spares.watch(records, state.arrays, moved),
+        checkpoint=checkpoint,
+    )
+    final = estimator._finish_fit(learned, corpus)
+    if spares is not None:
+        spares.keep()
+    estimator._publish(final)
+    tasks.end(lambda: {"_state": estimator._state})

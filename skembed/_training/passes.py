@@ -1,0 +1,235 @@
+"""The passes of a fit: how many, what is held out, the loop over them, what it tells the user and callbacks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._validation.messages import brief, warn_at_user
+from .checkpoint import Checkpoint, LearningState, is_sound, largest_of
+from .encoded_text import EncodedText, without_classes
+from .state import FittedState
+from .trainer import HELD_OUT_PASS
+
+NO_CHECKPOINT = Checkpoint(None)
+
+
+def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.ndarray | None = None) -> np.ndarray:
+    """Choose whole documents at random, or the end of the text if documents are too few or too long.
+
+    With ``classes`` (n_sentences, n) choose sentences at random, of each class in proportion.
+
+    Returns which sentences are held out, (n_sentences,) bool.
+    """
+    n_sentences = corpus.n_sentences
+    n_wanted = max(1, int(round(fraction * n_sentences)))
+    if n_wanted >= n_sentences:
+        raise ValueError(
+            f"early_stopping with validation_fraction={fraction} leaves nothing to learn from: the corpus has "
+            f"{n_sentences} sentences."
+        )
+    held = np.zeros(n_sentences, bool)
+    generator = np.random.default_rng([seed, 2**31])
+    if classes is not None:
+        order = generator.permutation(n_sentences)
+        order = order[np.argsort(classes[order, 0], kind="stable")]
+        held[order[((np.arange(n_wanted) + 0.5) * n_sentences / n_wanted).astype(np.int64)]] = True
+        return held
+    if corpus.n_documents >= 20:
+        lengths = np.diff(corpus.doc_ptr)
+        order = generator.permutation(corpus.n_documents)
+        order = order[lengths[order] <= n_wanted]  # one that is longer would exceed the fraction
+        held[np.isin(corpus.doc_of(), order[np.cumsum(lengths[order]) <= n_wanted])] = True
+    if not held.any() or held.all():
+        held[:] = False
+        held[n_sentences - n_wanted :] = True
+    return held
+
+
+class AutoPasses(NamedTuple):
+    """The passes of `max_iter="auto"`: as many as read `n_words` words in all, within `least` and `most`.
+
+    The numbers were chosen by benchmarks/quality/passes.py.
+    """
+
+    n_words: int = 3_000_000
+    least: int = 5
+    most: int = 20
+
+    def over(self, n_tokens: int) -> int:
+        """The passes over a text of so many words."""
+        return min(max(self.least, -(-self.n_words // max(1, n_tokens))), self.most)
+
+
+def passes_of(vectorizer: Any, n_tokens: int, classes: np.ndarray | None) -> int:
+    """The passes of a fit to a text of so many words and, where it learns from them, its classes; 0 to skip it."""
+    if without_classes(classes):
+        return 0
+    if not isinstance(vectorizer.max_iter, str):
+        return int(vectorizer.max_iter)
+    automatic: AutoPasses = vectorizer._auto_passes
+    return automatic.over(n_tokens) if classes is None else automatic.least  # from classes, more gained nothing
+
+
+class Progress:
+    """With `verbose`, prints a line a pass: loss, words a second, time left."""
+
+    def __init__(self, name: str, verbose: int, n_passes: int, n_tokens: int, n_done: int = 0) -> None:
+        self.name, self.verbose, self.n_passes, self.n_tokens = name, verbose, n_passes, n_tokens
+        self.start = time.perf_counter()
+        self.epoch = n_done  # before this fit
+        self.n_made = 0  # in this fit
+        self.pass_start = self.start
+        if verbose and n_done:
+            self._print("goes on from the checkpoint")
+
+    def begin(self, epoch: int) -> None:
+        self.epoch, self.pass_start = epoch, time.perf_counter()
+
+    def advance(self, fraction: float) -> None:
+        if self.verbose > 1:
+            self._print(f"{fraction:.0%} done")
+
+    def end(self, loss: float, validation_loss: float | None) -> None:
+        if not self.verbose:
+            return
+        now = time.perf_counter()
+        speed = self.n_tokens / max(now - self.pass_start, 1e-9)
+        self.n_made += 1
+        left = (now - self.start) / self.n_made * (self.n_passes - self.epoch - 1)
+        held_out = "" if validation_loss is None else f", validation loss {validation_loss:.4f}"
+        self._print(f"loss {loss:.4f}{held_out}, {speed:,.0f} words/s, {left:.0f} s left")
+
+    def _print(self, text: str) -> None:
+        """Print a line; if standard output is closed or fails, stop printing but not the fit."""
+        try:
+            print(f"[{self.name}] pass {self.epoch + 1}/{self.n_passes}, {text}", flush=True)
+        except Exception:
+            self.verbose = 0
+
+
+class PassTasks:
+    """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
+
+    def __init__(self, estimator: Any, X: Any, n_passes: int) -> None:
+        self.estimator, self.X = estimator, X
+        self.fit: Any = None
+        self.epoch: Any = None
+        if n_passes and hasattr(estimator, "_init_callback_context"):
+            self.fit = estimator._init_callback_context(max_subtasks=n_passes)
+            self.fit.call_on_fit_task_begin(estimator=estimator, X=X)
+
+    def begin_pass(self) -> None:
+        if self.fit is not None:
+            self.epoch = self.fit.subcontext(task_name="pass")
+            self.epoch.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+
+    def end_pass(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+        """Return whether a callback asks to stop. `fitted` gives the attributes of a model stopped here."""
+        return self._end(self.epoch, fitted)
+
+    def end(self, fitted: Callable[[], dict[str, Any]]) -> None:
+        self._end(self.fit, fitted)
+
+    def _end(self, task: Any, fitted: Callable[[], dict[str, Any]]) -> bool:
+        if task is None:
+            return False
+        return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))
+
+
+def make_passes(
+    estimator: Any,
+    learning: LearningState,
+    text: EncodedText,
+    held_out: EncodedText | None,
+    *,
+    n_passes: int,
+    of_a_set: int,
+    rate: float,
+    falls: bool,
+    tasks: PassTasks,
+    finish: Callable[[FittedState], dict[str, Any]],
+    check: Callable[[float, int], None],
+    warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
+    begin: Callable[[], None] = lambda: None,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> FittedState:
+    """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
+
+    `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
+    gives the attributes of an estimator that has learned so far, ``check(loss, epoch)`` raises an error after a pass
+    that diverged, ``warn(losses, validation losses)`` is called after each set, and ``begin`` before each pass.
+    """
+    trainer, stopping = learning.trainer, learning.stopping
+    first_pass = learning.n_iter
+    epoch, is_finished, part = learning.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
+    losses, validation = learning.losses, learning.validation_losses
+    progress = Progress(type(estimator).__name__, estimator.verbose, n_passes, len(text.tokens), epoch)
+    trainer.resume(part, lambda part: learning.write(checkpoint, progress.epoch, is_last=False, part=part))
+    while epoch < n_passes and not is_finished:
+        tasks.begin_pass()
+        progress.begin(epoch)
+        rates = tuple(rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
+        begin()
+        losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
+        check(losses[-1], epoch)
+        learning.n_iter += 1
+        stopped = False
+        if held_out is not None:
+            # The same sentences against the same negatives every time, and nothing is learned.
+            validation.append(trainer.run_pass(held_out, HELD_OUT_PASS + epoch // of_a_set, rates=None))
+            stopped = validation[-1] > 0 and stopping.should_stop(validation[-1])
+        progress.end(losses[-1], validation[-1] if held_out is not None else None)
+        is_finished = tasks.end_pass(lambda: finish(copied(learning.result())))
+        epoch += of_a_set - epoch % of_a_set if stopped else 1
+        is_finished |= epoch == n_passes
+        if epoch % of_a_set == 0 and not is_finished:
+            warn(losses, validation)
+            stopping.begin_set()
+        learning.write(checkpoint, epoch, is_last=is_finished)
+    warn(losses, validation)
+    stopping.restore_best()
+    return learning.result()
+
+
+def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:
+    """Raise an error if the weights, or the loss, have diverged."""
+    largest = largest_of(weights)
+    if not is_sound(loss, largest):
+        # Other parameters that cause large steps or scores.
+        others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(estimator, "temperature") else {})
+        options = "".join(f", {name}={brief(getattr(estimator, name))}" for name in others)
+        remedy = "".join(f", or a {than} {name}" for name, than in others.items())
+        raise ValueError(
+            f"{type(estimator).__name__} diverged in pass {epoch + 1} with learning_rate={estimator.learning_rate}, "
+            f"solver={estimator.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
+            f"learning_rate{remedy}. Nothing of this fit was kept."
+        )
+
+
+def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> None:
+    """Warn of a loss of exactly zero, which means that there was no target."""
+    for text, curve, outcome in (
+        ("text", losses, "the last pass changed nothing"),
+        ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+    ):
+        if curve and curve[-1] == 0.0:
+            warn_at_user(
+                f"{name} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
+                "too few or too short, or their words unknown or too rare."
+            )
+
+
+def copied(state: FittedState) -> FittedState:
+    """A state that further passes do not change."""
+    return replace(
+        state,
+        loss_curve_=list(state.loss_curve_),
+        validation_loss_curve_=list(state.validation_loss_curve_),
+        arrays={name: array.copy() for name, array in state.arrays.items()},
+    )
