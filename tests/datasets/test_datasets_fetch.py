@@ -27,7 +27,6 @@ FETCH = [
     *(partial(datasets.fetch_semantic_groups, name=name) for name in ("msrp", "opinosis")),
     datasets.fetch_opinosis,
     datasets.fetch_image_captions,
-    datasets.fetch_simple_wikipedia_pairs,
     datasets.fetch_ppdb_lexicon,
 ]
 
