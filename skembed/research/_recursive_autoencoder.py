@@ -162,16 +162,8 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     encoder_weights_ = Fitted[NDArray[np.float32]]()
     decoder_weights_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
-        "URAE": {
-            "n_components": 200,
-            "trees": "bracketed",
-            "learn_words": False,
-            "alpha": 0.1,
-            "learning_rate": 0.002,
-            "max_iter": 5,
-            "batch_size": "auto",
-            "min_count": 1,
-        }
+        "URAE": {"n_components": 200, "trees": "bracketed", "learn_words": False, "alpha": 0.1}
+        | {"learning_rate": 0.002, "max_iter": 5, "batch_size": "auto", "min_count": 1}
     }
     # end of the settings
 
