@@ -158,7 +158,6 @@ VARIANTS = {
     "RecursiveAutoencoderVectorizer": {
         "": {"learning_rate": 0.01},
         "given": {**START, "min_count": 2},
-        "greedy": {"trees": "greedy"},
         "learned words": {**START, "min_count": 2, "learn_words": True, "alpha": 0.1, "learning_rate": 0.01},
     },
     "SequentialDenoisingAutoencoder": {

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
-from sklearn.base import clone
-from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.embedding import CoverageCounter, check_kept, encode_batch, encoded_batches, encoded_corpus
+from .._base.embedding import CoverageCounter, encode_batch, encoded_batches, encoded_corpus
 from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
-from .._corpus.corpus import SentenceCorpus
 from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising
-from .._training.learned_arrays import FOR_INFERENCE, ArrayRecord
+from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.values import integers
 
@@ -37,19 +33,18 @@ class BagState(FittedState):
     """What bags of words have learned."""
 
     tfidf: TfidfTransformer | None = None
-    pca: PCA | IncrementalPCA | None = None
 
-    def for_inference(self, records: Iterable[ArrayRecord]) -> BagState:
-        return replace(super().for_inference(records), pca=None if self.pca is None else clone(self.pca))
+    @property
+    def is_reduced(self) -> bool:
+        """Whether rows are projected on components."""
+        return "components_" in self.arrays
 
     def check_values(self) -> None:
-        """Check the types and the sizes of the steps of scikit-learn."""
+        """Check the type and the size of the step of scikit-learn."""
         n_words = len(self.vocabulary_)
         if self.tfidf is not None:
             check_step("_tfidf", self.tfidf, (TfidfTransformer,), n_words)
-        if self.pca is not None:
-            check_step("_pca", self.pca, (PCA, IncrementalPCA), n_words)
-        if self.pca is None and not self.arrays and self.n_features_out_ != n_words:
+        if not self.is_reduced and self.n_features_out_ != n_words:
             raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
 
@@ -211,51 +206,6 @@ class BOWPCA(TextEstimator):
             If `n_components` is not smaller than both the number of sentences and the number of words.
         """
         corpus = self._corpus_to_learn_from(X, groups)
-        return self._learn(corpus, PCA(self.n_components, random_state=check_random_state(self.random_state)))
-
-    @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
-        """Take in some more sentences, by incremental principal component analysis.
-
-        The first call decides the vocabulary and the idf weights. Each batch is made dense, (n_sentences, n_words),
-        and must hold at least `n_components` sentences.
-
-        Parameters
-        ----------
-        X : iterable of str, or SentenceCorpus
-            Sentences.
-        y : ignored
-            Not used, present by convention.
-        groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Warns
-        -----
-        UserWarning
-            If the fraction of known words of `X` is far lower than in the text of the first call.
-        """
-        corpus = self._corpus_to_learn_from(X, groups)
-        if not self.__sklearn_is_fitted__():
-            return self._learn(corpus, IncrementalPCA(self.n_components))
-        state: BagState = self._state
-        check_kept(self, state, corpus)
-        if self.n_components is not None:
-            if not isinstance(state.pca, IncrementalPCA):
-                raise ValueError("partial_fit cannot go on after fit: start with partial_fit.")
-            if not hasattr(state.pca, "components_"):
-                raise ValueError(FOR_INFERENCE)
-            pca = deepcopy(state.pca)  # another thread may be in transform
-            with np.errstate(invalid="ignore"):
-                pca.partial_fit(_weighted_counts(state, encoded_corpus(self, state, corpus)).toarray())
-            self._publish(_with_components(state, pca))
-        return self
-
-    def _learn(self, corpus: SentenceCorpus, pca: Any) -> Self:
         state: Any = self._learn_vocabulary(corpus, type(self)._state)
         n_words = len(state.vocabulary_)
         limit = min(corpus.n_sentences, n_words)
@@ -270,25 +220,30 @@ class BOWPCA(TextEstimator):
         if self.weighting == "idf":
             state = replace(state, tfidf=TfidfTransformer().fit(_counts(state, sentences)))
         if self.n_components is not None:
+            pca = PCA(self.n_components, random_state=check_random_state(self.random_state))
             table = _weighted_counts(state, sentences)
             are_equal = _rows_are_equal(table)  # ARPACK cannot start without variance
             if are_equal:
                 table = table[: self.n_components + 1]  # enough rows for PCA(n_components)
             with np.errstate(invalid="ignore"):  # 0 / 0 without variance
-                if isinstance(pca, IncrementalPCA):
-                    pca.partial_fit(table.toarray())
-                elif are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
+                if are_equal or table.shape[0] * table.shape[1] <= _EXACT_SIZE:
                     pca.set_params(svd_solver="full").fit(table.toarray())
                 else:
                     pca.fit(table)
-            state = _with_components(state, pca)
+            arrays = {
+                "components_": np.ascontiguousarray(pca.components_, np.float32),
+                "mean_": np.asarray(pca.mean_, np.float32),
+                # Equal rows have no variance: scikit-learn divides 0 by 0, and the ratio is set to 0.
+                "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
+            }
+            state = replace(state.with_arrays(arrays), n_features_out_=self.n_components)
         return self._publish(state)
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_words, width = len(state.vocabulary_), state.n_features_out_
         components = ArrayRecord("components_", (width, n_words), axis_of_words=1)
         others = [ArrayRecord("mean_", (n_words,)), ArrayRecord("explained_variance_ratio_", (width,), None)]
-        return [] if state.pca is None else [components, *others]
+        return [components, *others] if state.is_reduced else []
 
     if TYPE_CHECKING:
 
@@ -325,7 +280,7 @@ class BOWPCA(TextEstimator):
                 tables.append(_weighted_counts(state, sentences))
         counter.warn(self, state)
         table = vstack(tables, format="csr") if tables else csr_array((0, len(state.vocabulary_)), dtype=np.float32)
-        if state.pca is None:
+        if not state.is_reduced:
             return sparse_rows(table)
         components, mean = state.arrays["components_"], state.arrays["mean_"]
         # Row by row through scipy, where a matrix product of BLAS may round a row differently in another batch.
@@ -347,7 +302,7 @@ class BOWPCA(TextEstimator):
             One name a column.
         """
         state: Any = self._fitted_state()
-        if state.pca is None:
+        if not state.is_reduced:
             return np.array(list(state.vocabulary_), dtype=object)
         return super().get_feature_names_out(input_features)
 
@@ -376,14 +331,3 @@ def _rows_are_equal(table: csr_array) -> bool:
         return False
     arrays = (array.reshape(len(lengths), -1) for array in (table.indices, table.data))
     return all((rows == rows[0]).all() for rows in arrays)
-
-
-def _with_components(state: BagState, pca: Any) -> BagState:
-    components = np.ascontiguousarray(pca.components_, np.float32)
-    arrays = {
-        "components_": components,
-        "mean_": np.asarray(pca.mean_, np.float32),
-        # Equal rows have no variance: scikit-learn divides 0 by 0, and the ratio is set to 0.
-        "explained_variance_ratio_": np.nan_to_num(pca.explained_variance_ratio_),
-    }
-    return replace(state.with_arrays(arrays), pca=pca, n_features_out_=len(components))

@@ -199,22 +199,10 @@ class CBOSVectorizer(ContextVectorizer):
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _pace = MergeSchedule(4)
-    _paper_settings = {
-        "CBOS": {
-            "n_components": 100,
-            "window": 1,
-            "negative": 2,
-            "pooling": "sum",
-            "weighting": None,
-            "unknown": "zero",
-            "solver": "sgd",
-            "learning_rate": 0.01,  # ours: the paper does not name it
-            "max_iter": 10,
-            "batch_size": 10,
-            "max_sentence_length": 119,
-            "min_count": 5,
-            "stemmer": "english",
-        }
+    _paper_settings = {  # the paper does not name the learning rate
+        "CBOS": {"n_components": 100, "window": 1, "negative": 2, "pooling": "sum", "weighting": None}
+        | {"unknown": "zero", "solver": "sgd", "learning_rate": 0.01, "max_iter": 10, "batch_size": 10}
+        | {"max_sentence_length": 119, "min_count": 5, "stemmer": "english"}
     }
     # end of the settings
 

@@ -202,25 +202,10 @@ class CSEVectorizer(PairedSequences):
         "filter_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }
     _paper_settings = {
-        "CSE": {
-            "n_components": 300,
-            "filter_widths": (1, 2, 3),
-            "n_filters": 100,
-            "activation": "identity",
-            "padding": "narrow",
-            "learn": "vectors",
-            "loss": "hinge",
-            "margin": 0.6,
-            "alpha": 1e-6,
-            "filter_alpha": 0.0,
-            "interpolation": 1.0,
-            "word_dropout": 0.1,
-            "unknown": "zero",
-            "learning_rate": 0.001,
-            "max_iter": 10,
-            "batch_size": 256,
-            "min_count": 1,
-        }
+        "CSE": {"n_components": 300, "filter_widths": (1, 2, 3), "n_filters": 100, "activation": "identity"}
+        | {"padding": "narrow", "learn": "vectors", "loss": "hinge", "margin": 0.6, "alpha": 1e-6}
+        | {"filter_alpha": 0.0, "interpolation": 1.0, "word_dropout": 0.1, "unknown": "zero"}
+        | {"learning_rate": 0.001, "max_iter": 10, "batch_size": 256, "min_count": 1}
     }
     # end of the settings
 

@@ -172,22 +172,9 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     }
     _parameter_constraints.pop("weighting")
     _paper_settings = {
-        "PP": {
-            "n_components": 300,
-            "learn": "vectors",
-            "loss": "hinge",
-            "margin": 0.4,
-            "alpha": 1e-6,
-            "interpolation": 1.0,
-            "word_dropout": 0.0,
-            "pooling": "mean",
-            "binary": False,
-            "unknown": "zero",
-            "learning_rate": 0.005,
-            "max_iter": 10,
-            "batch_size": 100,
-            "min_count": 1,
-        }
+        "PP": {"n_components": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4, "alpha": 1e-6}
+        | {"interpolation": 1.0, "word_dropout": 0.0, "pooling": "mean", "binary": False}
+        | {"unknown": "zero", "learning_rate": 0.005, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
 

@@ -184,21 +184,9 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     _words_of_sentence = 32
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
-        "Siamese CBOW": {
-            "n_components": 300,
-            "window": 1,
-            "negative": 2,
-            "temperature": 1.0,
-            "pooling": "mean",
-            "weighting": None,
-            "unknown": "zero",
-            "solver": "sgd",
-            "learning_rate": 0.0001,
-            "max_iter": 1,
-            "batch_size": 100,
-            "max_sentence_length": None,
-            "min_count": 5,
-        }
+        "Siamese CBOW": {"n_components": 300, "window": 1, "negative": 2, "temperature": 1.0, "pooling": "mean"}
+        | {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.0001, "max_iter": 1}
+        | {"batch_size": 100, "max_sentence_length": None, "min_count": 5}
     }
     # end of the settings
 

@@ -186,19 +186,9 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     }
     _median_length_at_start = 1.0  # which `learning_rate` is tuned for
     _paper_settings = {
-        name: {
-            "n_components": 256,
-            "loss": loss,
-            "margin": 0.1,
-            "pooling": "sum",
-            "weighting": None,
-            "unknown": "zero",
-            "solver": "adam",
-            "learning_rate": 0.001,
-            "max_iter": 3,
-            "batch_size": 16,
-            "min_count": 1,
-        }
+        name: {"n_components": 256, "loss": loss, "margin": 0.1, "pooling": "sum", "weighting": None}
+        | {"unknown": "zero", "solver": "adam", "learning_rate": 0.001, "max_iter": 3, "batch_size": 16}
+        | {"min_count": 1}
         for name, loss in {"DictRep": "cosine", "DictRep, ranking": "hinge"}.items()
     }
     # end of the settings

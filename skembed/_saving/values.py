@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._text.data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
@@ -17,12 +16,8 @@ _SCALARS = {"bool", "float32", "float64", "int32", "int64"}
 _ARRAYS = {"float32", "float64", "int64"}
 _SEQUENCES: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 # Estimators of scikit-learn that BOWPCA holds, and the attributes that they may have.
-_STEPS: dict[str, Any] = {cls.__name__: cls for cls in (PCA, IncrementalPCA, TfidfTransformer)}
-_STEP_ATTRIBUTES = {
-    *("n_features_in_", "n_samples_", "n_samples_seen_", "n_components_", "batch_size_", "_fit_svd_solver", "idf_"),
-    *("mean_", "var_", "noise_variance_", "components_", "explained_variance_", "explained_variance_ratio_"),
-    "singular_values_",
-}
+_STEPS: dict[str, Any] = {cls.__name__: cls for cls in (TfidfTransformer,)}
+_STEP_ATTRIBUTES = {"n_features_in_", "idf_"}
 
 
 class ArrayStore:

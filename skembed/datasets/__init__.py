@@ -10,7 +10,7 @@ from skembed.datasets._paraphrase_groups import load_paraphrase_groups
 from skembed.datasets._sentences import split_sentences
 from skembed.datasets._senteval import fetch_senteval, fetch_trec
 from skembed.datasets._sts import fetch_sts, fetch_sts_benchmark
-from skembed.datasets._training_pairs import fetch_image_captions, fetch_ppdb_lexicon, fetch_simple_wikipedia_pairs
+from skembed.datasets._training_pairs import fetch_image_captions, fetch_ppdb_lexicon
 
 __all__ = [
     "fetch_image_captions",
@@ -20,7 +20,6 @@ __all__ = [
     "fetch_semantic_groups",
     "fetch_senteval",
     "fetch_sick",
-    "fetch_simple_wikipedia_pairs",
     "fetch_sts",
     "fetch_sts_benchmark",
     "fetch_trec",

@@ -1,9 +1,7 @@
-"""Pairs to learn from: sentences of two Wikipedias, words with like translations, and five captions of each image."""
+"""Pairs to learn from: words with like translations, and five captions of each image."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from importlib import resources
 from itertools import chain, combinations
 from typing import Any, Literal, Unpack, overload
@@ -14,7 +12,6 @@ from sklearn.utils import Bunch
 
 from skembed.datasets._download import Download, fetch_files
 from skembed.datasets._files import (
-    Archive,
     PathLike,
     data_and_target,
     description,
@@ -26,44 +23,10 @@ from skembed.datasets._files import (
     sentence,
 )
 
-__all__ = ["fetch_image_captions", "fetch_ppdb_lexicon", "fetch_simple_wikipedia_pairs"]
+__all__ = ["fetch_image_captions", "fetch_ppdb_lexicon"]
 
-_WIKIPEDIA = "altlex_train_bootstrapped.tsv"
-_WIKIPEDIA_COLUMNS = 7
-_WORD = re.compile(r"\w+")
 _LEXICON = "ppdb-xl.txt"
 _CAPTIONS = tuple(f"train.{number}.en.gz" for number in range(1, 6))
-
-
-def read_simple_wikipedia_pairs(path: PathLike) -> Bunch:
-    """Read sentences of English Wikipedia, each with one of Simple English Wikipedia."""
-    archive = Archive(path)
-    if _WIKIPEDIA not in archive.files:
-        raise ValueError(f"{archive.path} has no file {_WIKIPEDIA}")
-    name = archive.path / _WIKIPEDIA
-    pairs = []
-    for number, line in enumerate(archive.lines(_WIKIPEDIA), 1):
-        fields = line.split("\t")
-        if len(fields) != _WIKIPEDIA_COLUMNS:
-            raise row_error(name, number, f"expected {_WIKIPEDIA_COLUMNS} columns between tabs, found {len(fields)}")
-        first, second = _join_fields(fields[1:4]), _join_fields(fields[4:7])
-        if not (first and second):
-            raise row_error(name, number, "a sentence is empty")
-        pairs.append((first, second))
-    return Bunch(
-        data=[pair for pair in dict.fromkeys(pairs) if _sorted_words(pair[0]) != _sorted_words(pair[1])],
-        DESCR=description("simple_wikipedia_pairs"),
-    )
-
-
-def _join_fields(parts: Iterable[str]) -> str:
-    """Return the sentence before, within and after its connective, with plain slashes."""
-    return " ".join(text for part in parts if (text := sentence(part))).replace("\\/", "/")
-
-
-def _sorted_words(text: str) -> list[str]:
-    """Return the words of a sentence in lower case, in alphabetical order."""
-    return sorted(_WORD.findall(text.lower()))
 
 
 def read_ppdb_lexicon(path: PathLike) -> Bunch:
@@ -108,48 +71,6 @@ def read_image_captions(folder: PathLike, *, remove_evaluation: bool = True) -> 
         pairs=[pair for texts in captions for pair in combinations(texts, 2)],
         DESCR=description("image_captions"),
     )
-
-
-def fetch_simple_wikipedia_pairs(
-    *, data_home: PathLike | None = None, download_if_missing: bool = True, n_retries: int = 3, delay: float = 1.0
-) -> Bunch:
-    """Download and read sentences of English Wikipedia, each with one of Simple English Wikipedia.
-
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        Where ``skembed/simple_wikipedia`` is; None means :func:`sklearn.datasets.get_data_home`.
-    download_if_missing : bool, default=True
-        If false, raise an OSError instead of downloading what is not there.
-    n_retries, delay : int, default=3; float, default=1.0
-        Tries after an error of the network or the server, and seconds between two of them.
-
-    Returns
-    -------
-    pairs : :class:`~sklearn.utils.Bunch`
-        data : list of (str, str) of length n_pairs
-            The sentence of English Wikipedia and that of Simple English Wikipedia, in the order of the file: 28,819
-            pairs. Repeated pairs are left out, and pairs whose two sentences hold the same words in any order
-            and case: nothing can be learned from them by sums of word vectors.
-        DESCR : str
-            Source, licence and citation.
-
-    Raises
-    ------
-    OSError
-        If a file is missing and not downloaded; says where to put which files by hand.
-
-    Examples
-    --------
-    >>> from skembed.datasets import fetch_simple_wikipedia_pairs
-    >>> len(fetch_simple_wikipedia_pairs().data)  # doctest: +SKIP
-    28819
-    """
-    file = f"simple_wikipedia/{_WIKIPEDIA}.zip"
-    folder = fetch_files(
-        [file], data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return read_simple_wikipedia_pairs(folder / file)
 
 
 def fetch_ppdb_lexicon(

@@ -5,7 +5,7 @@ from skembed.evaluation._classification import nested_classification, pair_class
 from skembed.evaluation._compare import compare
 from skembed.evaluation._compare_search import compare_search
 from skembed.evaluation._comparison import Comparison
-from skembed.evaluation._documents import document_comparison, document_scores
+from skembed.evaluation._documents import document_scores
 from skembed.evaluation._mteb import MTEBEncoder
 from skembed.evaluation._pairs import pair_features
 from skembed.evaluation._relatedness import RelatednessRegressor
@@ -22,7 +22,6 @@ __all__ = [
     "RelatednessRegressor",
     "compare",
     "compare_search",
-    "document_comparison",
     "document_scores",
     "error_agreement",
     "make_baseline",

@@ -114,9 +114,7 @@ def nested_classification(
 
 
 def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
-    """Classify sentences by logistic regression, on a published split: TREC.
-
-    This is the protocol of [1]_.
+    """Classify sentences by logistic regression, on a published split: TREC. Else as :func:`nested_classification`.
 
     Parameters
     ----------
@@ -124,10 +122,8 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
         If it is not fitted, a clone learns from the training sentences.
     train, test : Bunch, mapping, data frame or (data, target) tuple
         Sentences as `data` and their labels as `target`, for example from :func:`~skembed.datasets.fetch_trec`.
-    inner_cv : int, default=10
-        Number of folds of the training set that choose the penalty.
-    n_jobs : int, default=None
-        Number of processes or threads of the search.
+    inner_cv, n_jobs : int, default=10; int, default=None
+        As in :func:`nested_classification`.
 
     Returns
     -------
@@ -136,16 +132,8 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
 
     Raises
     ------
-    ValueError
-        If the `data` and the `target` of `train`, or those of `test`, differ in length, a field or a label is missing,
-        or the training set has only one label.
-    TypeError
-        If a sentence is missing, or numbers and strings are mixed among the labels.
-
-    References
-    ----------
-    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
-       n-Gram Features", NAACL 2018.
+    ValueError, TypeError
+        As :func:`nested_classification`, of `train` and of `test`; or if a field is missing.
 
     Examples
     --------
@@ -169,7 +157,7 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
 def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
     """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP.
 
-    The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors [1]_.
+    The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors.
 
     Parameters
     ----------
@@ -180,10 +168,8 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
         :func:`~skembed.datasets.fetch_msrp`. The pairs may be a list, a zip, an array or a table of two columns. A data
         frame may have the columns `sentence1` and `sentence2` instead of `data`. A corpus as a column is read as text:
         the words of each sentence joined by spaces.
-    inner_cv : int, default=10
-        Number of folds of the training set that choose the penalty.
-    n_jobs : int, default=None
-        Number of processes or threads of the search.
+    inner_cv, n_jobs : int, default=10; int, default=None
+        As in :func:`nested_classification`.
 
     Returns
     -------
@@ -192,16 +178,8 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
 
     Raises
     ------
-    ValueError
-        If the `data` and the `target` of `train`, or those of `test`, differ in length, a field or a label is missing,
-        or the training set has only one label.
-    TypeError
-        If a sentence is missing, or numbers and strings are mixed among the labels.
-
-    References
-    ----------
-    .. [1] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
-       n-Gram Features", NAACL 2018.
+    ValueError, TypeError
+        As :func:`nested_classification`, of `train` and of `test`; or if a field is missing.
 
     Examples
     --------

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import Bunch, check_random_state, check_scalar
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import has_fit_parameter
@@ -21,10 +20,9 @@ from .._text.sentences import halves_of
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
-from ._baselines import TFIDF, make_baseline
 from ._pairs import embed
 
-__all__ = ["document_comparison", "document_scores"]
+__all__ = ["document_scores"]
 
 
 def document_scores(
@@ -34,7 +32,7 @@ def document_scores(
 
     Each question is a sentence drawn from the text. Its cosine is taken with the sentence after it, with another
     sentence of its document, and with `n_candidates` - 1 sentences of other documents. Give documents that the model
-    has not learned from; :func:`document_comparison` keeps some aside by itself.
+    has not learned from; :func:`compare` keeps some aside by itself.
 
     Parameters
     ----------
@@ -90,90 +88,14 @@ def document_scores(
     if are_single(documents):
         sentences, documents = in_halves(sentences)
     questions = draw(documents, n_questions, n_candidates, random_state)
-    return _score(model, sentences, questions)
-
-
-def document_comparison(
-    models: Any,
-    X: Any,
-    *,
-    groups: Any = None,
-    test_size: Any = 0.2,
-    stemmer: Any = None,
-    n_questions: int = 2000,
-    n_candidates: int = 20,
-    random_state: Any = 0,
-) -> list[dict[str, Any]]:
-    """Choose a method on your own text: fit each on some of its documents, and test it on the others.
-
-    All models get the same documents and the same questions, those of :func:`document_scores`. Another row is tf-idf
-    with each word counted once, fitted on the compared sentences themselves. It needs no text to learn from, and is
-    hard to beat with little text.
-
-    Parameters
-    ----------
-    models : mapping of name to estimator, or (name, estimator) tuples
-        A clone of each is fitted: an estimator of this package with the documents, any other with the sentences as
-        text. Put a model that learned from other text into a :class:`~sklearn.frozen.FrozenEstimator`. An object
-        without `fit` is used as it is.
-    X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences in reading order, as in :func:`document_scores`.
-    groups : array-like of shape (n_sentences,), default=None
-        Document of each sentence, as in :func:`document_scores`.
-    test_size : float or int, default=0.2
-        Fraction or number of the documents that are kept aside.
-    stemmer : str, callable or None, default=None
-        Stemmer of the tf-idf row, such as "english"; which makes it some points better. As in :class:`~skembed.BOWPCA`.
-    n_questions, n_candidates : int
-        As in :func:`document_scores`.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the documents kept aside and of the questions, not of the models.
-
-    Returns
-    -------
-    rows : list of dict
-        `method`, `next_sentence`, `same_document`, `n_questions` and `n_unknown` of each model, then of tf-idf. A
-        :class:`pandas.DataFrame` takes it as it is.
-
-    Raises
-    ------
-    ValueError
-        As :func:`document_scores`, of the documents kept aside; or if a model has a parameter `corpus`, which may hold
-        them.
-    TypeError
-        If `models` is no mapping of names to estimators.
-
-    Examples
-    --------
-    >>> from skembed import CBOSVectorizer, Sent2VecVectorizer
-    >>> from skembed.datasets import load_docstrings
-    >>> from skembed.evaluation import document_comparison
-    >>> text = load_docstrings()
-    >>> models = {
-    ...     "CBOS": CBOSVectorizer(20, max_iter=1),
-    ...     "Sent2Vec": Sent2VecVectorizer(20, max_iter=1),
-    ... }
-    >>> rows = document_comparison(models, text.data[:3000], groups=text.groups[:3000])
-    >>> [row["method"] for row in rows]
-    ['CBOS', 'Sent2Vec', 'tf-idf of the compared sentences']
-    """
-    estimators = named_estimators(models, "models")
-    for name, estimator in estimators.items():
-        check_learns_from_fit(estimator, name)
-    sentences, documents = read_documents(X, groups)
-    random = check_random_state(random_state)
-    split = GroupShuffleSplit(1, test_size=test_size, random_state=random)
-    train, test = next(split.split(documents, groups=documents))
-    kept_aside, its_documents = take_rows(sentences, test), documents[test]
-    if are_single(documents):
-        kept_aside, its_documents = in_halves(kept_aside)
-    questions = draw(its_documents, n_questions, n_candidates, random)
-    text = take_rows(sentences, train)
-    rows = []
-    for name, estimator in estimators.items():
-        learned = learn(estimator, text, documents[train])
-        rows.append({"method": name, **_score(learned, kept_aside, questions)})
-    return [*rows, {"method": TFIDF, **_score(make_baseline(TFIDF, stemmer=stemmer), kept_aside, questions)}]
+    found = answer(model, sentences, questions)
+    is_same = np.repeat([True, False], [found.same.size, found.others.size])
+    return Bunch(
+        next_sentence=float(np.mean(found.is_next)),
+        same_document=float(roc_auc_score(is_same, np.append(found.same, found.others))),
+        n_questions=len(questions),
+        n_unknown=found.n_unknown,
+    )
 
 
 def named_estimators(estimators: Any, name: str) -> dict[str, Any]:
@@ -254,17 +176,6 @@ def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_stat
     draws = [sample_without_replacement(n_sentences - n, n_candidates - 1, random_state=random) for n in size]
     others = ((start + size)[:, None] + draws) % n_sentences
     return np.column_stack([first, first + 1, same, others])
-
-
-def _score(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
-    found = answer(model, sentences, questions)
-    is_same = np.repeat([True, False], [found.same.size, found.others.size])
-    return Bunch(
-        next_sentence=float(np.mean(found.is_next)),
-        same_document=float(roc_auc_score(is_same, np.append(found.same, found.others))),
-        n_questions=len(questions),
-        n_unknown=found.n_unknown,
-    )
 
 
 def answer(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:

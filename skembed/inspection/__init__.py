@@ -1,4 +1,4 @@
-"""See why two sentences are alike, and what a cluster is about. The display needs matplotlib."""
+"""See what a cluster is about, and why two sentences are alike. The display needs matplotlib."""
 
 from skembed.inspection._cluster_names import cluster_names
 from skembed.inspection._similarity_heatmap import SimilarityHeatmapDisplay

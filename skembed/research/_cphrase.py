@@ -180,21 +180,9 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     _parameter_constraints.pop("weighting")
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
-        "C-PHRASE": {
-            "n_components": 300,
-            "trees": "bracketed",
-            "window": 5,
-            "window_growth": 2,
-            "negative": 5,
-            "subsample": 1e-5,
-            "pooling": "sum",
-            "unknown": "zero",
-            "solver": "sgd",
-            "learning_rate": 0.025,
-            "max_iter": 5,
-            "batch_size": 1,
-            "min_count": 5,
-        }
+        "C-PHRASE": {"n_components": 300, "trees": "bracketed", "window": 5, "window_growth": 2, "negative": 5}
+        | {"subsample": 1e-5, "pooling": "sum", "unknown": "zero", "solver": "sgd", "learning_rate": 0.025}
+        | {"max_iter": 5, "batch_size": 1, "min_count": 5}
     }
     # end of the settings
 

@@ -178,23 +178,9 @@ class GRANVectorizer(PairedSequences):
         "shuffled": [Interval(Real, 0.0, 1.0, closed="both")],
     }
     _paper_settings = {
-        "GRAN": {
-            "n_components": 300,
-            "n_units": 300,
-            "learn": "vectors",
-            "loss": "hinge",
-            "margin": 0.4,
-            "alpha": 0.0,
-            "gate_alpha": 0.0,
-            "interpolation": 1.0,
-            "word_dropout": 0.0,
-            "shuffled": 0.5,
-            "unknown": "zero",
-            "learning_rate": 0.001,
-            "max_iter": 10,
-            "batch_size": 100,
-            "min_count": 1,
-        }
+        "GRAN": {"n_components": 300, "n_units": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4}
+        | {"alpha": 0.0, "gate_alpha": 0.0, "interpolation": 1.0, "word_dropout": 0.0, "shuffled": 0.5}
+        | {"unknown": "zero", "learning_rate": 0.001, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
 

@@ -1,19 +1,18 @@
-"""Training of the recursive autoencoder, and the trees of its sentences: balanced, greedy or given ones."""
+"""Training of the recursive autoencoder, and the trees of its sentences: balanced or given ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.encoded_text import SentenceBlocks
 from ._recurrent import list_known
-from ._tree import Folded, Parse, back, balanced_trees, fold, greedy_trees, parse, trees_of, unfold
+from ._tree import Folded, Parse, back, balanced_trees, fold, parse, trees_of, unfold
 
-# Rows of both brackets of given trees; None is for balanced ones.
-TreeSource = tuple[int, int] | Literal["greedy"] | None
+TreeSource = tuple[int, int] | None  # rows of both brackets of given trees; None is for balanced ones
 
 
 class Unfolding(DenseObjective):
@@ -36,7 +35,7 @@ class Unfolding(DenseObjective):
         words, _ = list_known(chunk.text, chunk.sentences)
         encoder, decoder = self.arrays["encoder_weights_"], self.arrays["decoder_weights_"]
         vectors = self.arrays["word_vectors_"]
-        folded, rows, _ = fold_rows(words.ids, words.ptr, self.trees, vectors, encoder, decoder)
+        folded, rows, _ = fold_rows(words.ids, words.ptr, self.trees, vectors, encoder)
         unfolded = unfold(folded, decoder)
         loss, moved = unfolded.loss, np.zeros((0, vectors.shape[1]), np.float32)
         if self.alpha is not None:
@@ -53,12 +52,11 @@ class Unfolding(DenseObjective):
 
 
 def fold_rows(
-    rows: np.ndarray, ptr: np.ndarray, trees: TreeSource, vectors: np.ndarray, encoder: np.ndarray, decoder: np.ndarray
+    rows: np.ndarray, ptr: np.ndarray, trees: TreeSource, vectors: np.ndarray, encoder: np.ndarray
 ) -> tuple[Folded, np.ndarray, np.ndarray]:
     """Fold sentences of rows of ``vectors``; also returns the rows without brackets, and which sentences have any."""
-    if trees is None or trees == "greedy":
-        found = balanced_trees(ptr) if trees is None else greedy_trees(vectors[rows], ptr, encoder, decoder)
-        return fold(vectors[rows], found, encoder), rows, np.arange(len(ptr) - 1)
+    if trees is None:
+        return fold(vectors[rows], balanced_trees(ptr), encoder), rows, np.arange(len(ptr) - 1)
     parses = [_parsed_tree(part, trees) for part in np.split(rows, ptr[1:-1])]
     has_words = np.array([one.root >= 0 for one in parses], np.bool_)
     of_sentences = trees_of([one for one in parses if one.root >= 0])

@@ -33,7 +33,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
 
     Two neighbours in a tree are joined into a vector of the same length, again and again, up to the root, which is the
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
-    are balanced ones, greedy ones, or those of a parser, which are given as brackets [1]_.
+    are balanced ones, or those of a parser, which are given as brackets [1]_.
 
     The :ref:`User Guide <urae>` has the gradients, the differences from the paper, and its setting.
 
@@ -41,10 +41,9 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     ----------
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper has 200.
-    trees : {"balanced", "greedy", "bracketed"}, default="balanced"
+    trees : {"balanced", "bracketed"}, default="balanced"
         "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
-        same way. "greedy" joins the two neighbours that unfold again with the smallest error, again and again; it takes
-        several times as long. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
+        same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
         (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs
         bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
         form. For trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
@@ -110,7 +109,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     encoder_weights_ : ndarray of shape (n_features_out, 2 * n_features_out + 1), dtype float32
         Weights that join two vectors: those of the left and of the right one, and an intercept.
     decoder_weights_ : ndarray of shape (2 * n_features_out, n_features_out + 1), dtype float32
-        Weights that unfold a vector, and an intercept. Only ``trees="greedy"`` uses them after training.
+        Weights that unfold a vector, and an intercept. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -153,7 +152,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     _parameter_constraints: dict[str, Any] = {
         **TrainedVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
-        "trees": [StrOptions({"balanced", "greedy", "bracketed"})],
+        "trees": [StrOptions({"balanced", "bracketed"})],
         "learn_words": ["boolean"],
         "alpha": [Interval(Real, 0.0, 1e12, closed="right")],
     }
@@ -162,16 +161,8 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     encoder_weights_ = Fitted[NDArray[np.float32]]()
     decoder_weights_ = Fitted[NDArray[np.float32]]()
     _paper_settings = {
-        "URAE": {
-            "n_components": 200,
-            "trees": "bracketed",
-            "learn_words": False,
-            "alpha": 0.1,
-            "learning_rate": 0.002,
-            "max_iter": 5,
-            "batch_size": "auto",
-            "min_count": 1,
-        }
+        "URAE": {"n_components": 200, "trees": "bracketed", "learn_words": False, "alpha": 0.1}
+        | {"learning_rate": 0.002, "max_iter": 5, "batch_size": "auto", "min_count": 1}
     }
     # end of the settings
 
@@ -258,9 +249,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         )
 
     def _trees_of(self, vocabulary: dict[str, int]) -> TreeSource:
-        if self.trees == "bracketed":
-            return brackets_of(vocabulary)
-        return "greedy" if self.trees == "greedy" else None
+        return brackets_of(vocabulary) if self.trees == "bracketed" else None
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         rows = sentences.rows[sentences.ids]
@@ -268,7 +257,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         rows, ptr = rows[is_known], offsets(is_known)[sentences.ptr]
         which = np.flatnonzero(np.diff(ptr))
         trees = self._trees_of(state.vocabulary_)
-        arrays = tuple(state.arrays[name] for name in ("word_vectors_", "encoder_weights_", "decoder_weights_"))
+        arrays = tuple(state.arrays[name] for name in ("word_vectors_", "encoder_weights_"))
         embedded = np.zeros((len(ptr) - 1, state.n_features_out_), np.float32) if out is None else out
         embedded[:] = 0
         ptr = np.append(ptr[which], ptr[-1])

@@ -109,56 +109,6 @@ def trees_of(parses: list[Parse]) -> Trees:
     return Trees(children, levels, roots)
 
 
-def greedy_trees(vectors: np.ndarray, ptr: np.ndarray, encoder: np.ndarray, decoder: np.ndarray) -> Trees:
-    """Trees that join the two neighbours with the smallest error, the first of equal ones, until one is left.
-
-    The error of a pair is half the squared distance to what its node unfolds to. A tree depends on its sentence and the
-    weights alone.
-    """
-    n, n_sentences, d = len(vectors), len(ptr) - 1, vectors.shape[1]
-    states = np.concatenate([vectors, np.empty((n - n_sentences, d), np.float32)])
-    children, heights = np.empty((n - n_sentences, 2), np.int64), np.zeros(2 * n - n_sentences, np.int64)
-    # A node has the position of its first word. `following` has the position of the next node, or -1, and `errors` the
-    # error of joining the two.
-    sentence = np.repeat(np.arange(n_sentences), np.diff(ptr))
-    nodes, following, preceding = np.arange(n), np.arange(1, n + 1), np.arange(-1, n - 1)
-    following[ptr[1:] - 1] = preceding[ptr[:-1]] = -1
-    parents, errors = np.empty_like(vectors), np.full(n, np.inf, np.float32)
-    changed, n_joined = np.flatnonzero(following >= 0), 0
-    while len(changed):
-        pairs = nodes[np.column_stack([changed, following[changed]])]
-        parents[changed], errors[changed] = _joined(states, pairs, n, encoder, decoder)
-        smallest = np.minimum.reduceat(errors, ptr[:-1])[sentence]
-        places = np.flatnonzero((errors == smallest) & (errors < np.inf))
-        places = places[np.unique(sentence[places], return_index=True)[1]]
-        behind, new = following[places], n + n_joined + np.arange(len(places))
-        children[new - n] = np.column_stack([nodes[places], nodes[behind]])
-        states[new], heights[new] = parents[places], 1 + heights[children[new - n]].max(axis=1)
-        nodes[places], following[places] = new, following[behind]
-        errors[behind] = errors[places] = np.inf
-        goes_on = following[places] >= 0
-        preceding[following[places[goes_on]]] = places[goes_on]
-        before = preceding[places]
-        changed, n_joined = np.concatenate([places[goes_on], before[before >= 0]]), n_joined + len(places)
-    order = np.argsort(heights[n:], kind="stable")
-    index = np.arange(2 * n - n_sentences)
-    index[n + order] = n + np.arange(len(order))
-    levels = np.searchsorted(heights[n:][order], np.arange(1, heights.max(initial=0) + 2))
-    return Trees(index[children[order]], levels, index[nodes[ptr[:-1]]])
-
-
-def _joined(
-    states: np.ndarray, pairs: np.ndarray, n_words: int, encoder: np.ndarray, decoder: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes of pairs, and the errors of what they unfold to."""
-    d, given = states.shape[1], states[pairs].reshape(len(pairs), -1)
-    parents = np.tanh(product_by_row(given, encoder[:, :-1])[:, :d] + encoder[:, -1])
-    found = product_by_row(parents, decoder[:, :-1])[:, : 2 * d] + decoder[:, -1]
-    found = np.where(np.repeat(pairs < n_words, d, axis=1), found, np.tanh(found))
-    errors = np.square(found - given).sum(axis=1) / 2
-    return parents, np.minimum(np.nan_to_num(errors, nan=np.inf), np.finfo(np.float32).max)  # weights may have diverged
-
-
 class Folded(NamedTuple):
     """Sentences as their trees fold them."""
 

@@ -221,7 +221,6 @@ def test_a_tally_looks_at_a_sample():
     "estimator",
     [
         CBOSVectorizer(5, min_count=1, max_iter=1),
-        BOWPCA(n_components=None),
         MeanEmbeddingVectorizer(word_vectors=vectors(words_of(TEXT)), n_removed_components=1),
     ],
     ids=lambda estimator: type(estimator).__name__,

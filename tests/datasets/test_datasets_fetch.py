@@ -27,7 +27,6 @@ FETCH = [
     *(partial(datasets.fetch_semantic_groups, name=name) for name in ("msrp", "opinosis")),
     datasets.fetch_opinosis,
     datasets.fetch_image_captions,
-    datasets.fetch_simple_wikipedia_pairs,
     datasets.fetch_ppdb_lexicon,
 ]
 
@@ -306,7 +305,7 @@ def test_bad_options(tmp_path, options, error):
 
 
 def test_the_table_of_sources():
-    assert len(sources()) == 77
+    assert len(sources()) == 76
     for source in sources().values():
         owner, repository, commit, *path = source.address.split("/")
         assert owner and repository and path
@@ -314,7 +313,7 @@ def test_the_table_of_sources():
         assert set(commit + source.sha256) <= set("0123456789abcdef")
         assert source.url == f"https://raw.githubusercontent.com/{source.address}"
         assert source.n_bytes > 0
-    assert len({source.sha256 for source in sources().values()}) == 77
+    assert len({source.sha256 for source in sources().values()}) == 76
 
 
 def test_the_functions_ask_for_every_file_of_the_table(tmp_path):

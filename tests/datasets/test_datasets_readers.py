@@ -279,7 +279,7 @@ def test_unknown_parts(tmp_path, read, option):
 @pytest.mark.parametrize(
     "name",
     ["cr", "mpqa", "mr", "msrp", "msrp_groups", "opinosis", "opinosis_groups", "sick", "sts", "sts_benchmark", "subj"]
-    + ["trec", "image_captions", "ppdb_lexicon", "simple_wikipedia_pairs"],
+    + ["trec", "image_captions", "ppdb_lexicon"],
 )
 def test_descriptions(name):
     text = description(name)

@@ -1,33 +1,16 @@
-"""Pairs to learn from: Wikipedia sentences, captions, the words of a lexicon; small files, then the published ones."""
+"""Pairs to learn from: captions, the words of a lexicon; small files, then the published ones."""
 
 import gzip
 import hashlib
-import zipfile
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from skembed.datasets import (
-    _download,
-    _files,
-    _training_pairs,
-    fetch_image_captions,
-    fetch_ppdb_lexicon,
-    fetch_simple_wikipedia_pairs,
-)
-from skembed.datasets._training_pairs import read_image_captions, read_ppdb_lexicon, read_simple_wikipedia_pairs
+from skembed.datasets import _download, _files, _training_pairs, fetch_image_captions, fetch_ppdb_lexicon
+from skembed.datasets._training_pairs import read_image_captions, read_ppdb_lexicon
 
-MEMBER = "altlex_train_bootstrapped.tsv"
-ROW = "0\tIt rains\tand\tit is cold .\tIt is wet\tand\tcold .\r\n"
 CAPTIONS = ["A dog.\nA cat.\nA cow.\n", "Dog\nCat\nCow\n", "d\nc\nw\n", "D\nC\nW\n", "1\n2\n3\n"]
-
-
-def write_archive(path, text, member=MEMBER):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(member, text)
-    return path
 
 
 def write_captions(folder, texts=CAPTIONS):
@@ -35,36 +18,6 @@ def write_captions(folder, texts=CAPTIONS):
     for number, text in enumerate(texts, 1):
         (folder / f"train.{number}.en.gz").write_bytes(gzip.compress(text.encode()))
     return folder
-
-
-def test_simple_wikipedia_pairs(tmp_path):
-    rows = [
-        ROW,
-        "1\t\tBecause\tof 1\\/2 , no\tIt is because of 1\\/2\tfor\t\r\n",
-        "0\tRain , snow\tor\tice .\tIce , snow\tor\tRAIN .\r\n",  # the same words
-        "0\tRain\tor\train .\tRain\tor\tor .\r\n",  # the same words, but not as often
-        ROW,  # again
-    ]
-    pairs = read_simple_wikipedia_pairs(write_archive(tmp_path / "part.zip", "".join(rows)))
-    assert pairs.data == [
-        ("It rains and it is cold .", "It is wet and cold ."),
-        ("Because of 1/2 , no", "It is because of 1/2 for"),
-        ("Rain or rain .", "Rain or or ."),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "member", "message"),
-    [
-        (ROW, "other.tsv", r"part\.zip has no file altlex_train_bootstrapped\.tsv"),
-        (ROW + "0\ta\tb\r\n", MEMBER, "bootstrapped.tsv, line 2: expected 7 columns between tabs, found 3"),
-        (ROW + "0\ta\tor\tb\t\t \t\r\n", MEMBER, "bootstrapped.tsv, line 2: a sentence is empty"),
-    ],
-)
-def test_simple_wikipedia_pairs_that_are_wrong(tmp_path, text, member, message):
-    path = write_archive(tmp_path / "part.zip", text, member)
-    with pytest.raises(ValueError, match=message):
-        read_simple_wikipedia_pairs(path)
 
 
 def test_ppdb_lexicon(tmp_path):
@@ -76,12 +29,11 @@ def test_ppdb_lexicon(tmp_path):
     assert read_ppdb_lexicon(path).data == pairs
 
 
-@pytest.mark.parametrize("read", [read_simple_wikipedia_pairs, read_ppdb_lexicon])
-def test_missing_files(tmp_path, read):
+def test_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        read(tmp_path / "nowhere")
+        read_ppdb_lexicon(tmp_path / "nowhere")
     with pytest.raises(IsADirectoryError, match="is a folder"):
-        read(tmp_path)
+        read_ppdb_lexicon(tmp_path)
 
 
 def test_image_captions(tmp_path, monkeypatch):
@@ -128,14 +80,11 @@ def test_a_gzip_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
         read_image_captions(write_captions(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("function", "n"), [(fetch_image_captions, 10), (fetch_simple_wikipedia_pairs, 1), (fetch_ppdb_lexicon, 1)]
-)
+@pytest.mark.parametrize(("function", "n"), [(fetch_image_captions, 10), (fetch_ppdb_lexicon, 1)])
 def test_the_fetched_files_are_read(tmp_path, monkeypatch, function, n):
     """Files that pass the check of their content are read from the folder that they belong in."""
     home = tmp_path / "skembed"
     write_captions(home / "image_captions")
-    write_archive(home / "simple_wikipedia" / f"{MEMBER}.zip", ROW)
     (home / "ppdb").mkdir()
     (home / "ppdb" / "ppdb-xl.txt").write_text("film movie\n")
     table = {}

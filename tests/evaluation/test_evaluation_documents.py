@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus, TextVectorizer
 from skembed._text.sentences import halves_of
-from skembed.evaluation import document_comparison, document_scores
-from skembed.evaluation._baselines import TFIDF, FittedOnCompared, tfidf_of_compared
-from skembed.evaluation._documents import draw
+from skembed.evaluation import document_scores
+from skembed.evaluation._baselines import FittedOnCompared, tfidf_of_compared
+from skembed.evaluation._documents import check_learns_from_fit, draw, learn
 
 RNG = np.random.default_rng(0)
 SIZES = [1, 5, 2, 9, 3, 1, 6, 4]
@@ -107,15 +107,6 @@ def test_documents_are_told_by_groups_by_blank_lines_or_by_a_corpus():
     assert other != by_groups
 
 
-def test_text_that_a_model_learned_from_is_never_tested_on(seen):
-    document_comparison({"recorder": Recorder()}, TEXT, groups=GROUPS, test_size=4, **OPTIONS)
-    learned = {GROUPS[TEXT.index(s)] for s in seen["text"]}
-    assert seen["more"] == {} and len(learned) == len(SIZES) - 4
-    assert seen["text"] == [s for s, g in zip(TEXT, GROUPS) if g in learned]  # whole documents in reading order
-    tested = {GROUPS[TEXT.index(s)] for s in seen["tested"]}
-    assert tested and not learned & tested
-
-
 def test_groups_that_come_back_begin_a_new_document(seen):
     scores = document_scores(Recorder().fit(TEXT), list("abcdef"), groups=[0, 0, 1, 1, 0, 0], n_candidates=2)
     assert scores.n_questions == 3
@@ -131,25 +122,24 @@ def test_estimators_of_the_package_learn_the_documents(wrap, monkeypatch):
         lambda self, X, y=None, *, groups=None: found.append(groups) or fit(self, X, groups=groups),
     )
     model = wrap(CBOSVectorizer(4, min_count=1, max_iter=1, random_state=0))
-    rows = document_comparison([("CBOS", model)], TEXT, groups=GROUPS, test_size=4, **OPTIONS)
+    learned = learn(model, TEXT, np.array(GROUPS))
     [groups] = found
-    assert set(groups) < set(GROUPS) and len(set(groups)) == len(SIZES) - 4
+    assert groups.tolist() == GROUPS
     corpus = SentenceCorpus.from_sentences(TEXT, GROUPS)
-    assert document_comparison({"CBOS": model}, corpus, test_size=4, **OPTIONS) == rows
-    assert [row["method"] for row in rows] == ["CBOS", TFIDF]
+    assert np.array_equal(learn(model, corpus, np.array(GROUPS)).transform(TEXT), learned.transform(TEXT))
     assert not hasattr(model, "vocabulary_")
 
 
 def test_estimators_of_the_package_that_need_no_order_learn_the_text():
-    models = {"text": TextVectorizer(random_state=0), "steps": make_pipeline(TextVectorizer(random_state=0))}
-    rows = document_comparison(models, TEXT, groups=GROUPS, test_size=4, **OPTIONS)
-    assert rows[0] == rows[1] | {"method": "text"}
+    text, steps = (wrap(TextVectorizer(random_state=0)) for wrap in (lambda model: model, make_pipeline))
+    rows = [learn(model, TEXT, np.array(GROUPS)).transform(TEXT) for model in (text, steps)]
+    assert (rows[0] != rows[1]).nnz == 0
 
 
 def test_other_estimators_learn_a_corpus_as_text(seen):
     corpus = SentenceCorpus.from_sentences(TEXT, GROUPS)
-    document_comparison({"recorder": Recorder()}, corpus, test_size=4, **OPTIONS)
-    assert set(seen["text"]) < set(TEXT)
+    learn(Recorder(), corpus, corpus.doc_of())
+    assert len(seen["text"]) == len(TEXT) and all(isinstance(text, str) for text in seen["text"])
 
 
 def test_models_of_other_text_are_used_as_they_are():
@@ -157,19 +147,11 @@ def test_models_of_other_text_are_used_as_they_are():
         def transform(self, X):
             return [[1.0, len(s) % 3] for s in X]
 
-    model = CountVectorizer(token_pattern=r"\w+").fit(TEXT)
-    rows = document_comparison(
-        {"fixed": Fixed(), "frozen": FrozenEstimator(model), "anew": model}, TEXT, groups=GROUPS, test_size=4, **OPTIONS
-    )
-    assert [row["method"] for row in rows] == ["fixed", "frozen", "anew", TFIDF]
-    assert rows[1] != rows[2] | {"method": "frozen"}
-
-
-def test_all_models_have_the_same_questions_and_a_seed_repeats_them():
-    models = {"a": TfidfVectorizer(), "b": TfidfVectorizer()}
-    rows = document_comparison(models, TEXT, groups=GROUPS, test_size=0.4, **OPTIONS)
-    assert rows[0] == rows[1] | {"method": "a"}
-    assert rows == document_comparison(models, TEXT, groups=GROUPS, test_size=0.4, **OPTIONS)
+    model, fixed = CountVectorizer(token_pattern=r"\w+").fit(TEXT), Fixed()
+    frozen = FrozenEstimator(model)
+    assert learn(fixed, TEXT[:3], None) is fixed and learn(frozen, TEXT[:3], None) is frozen
+    assert learn(model, TEXT[:3], None) is not model
+    assert len(learn(model, TEXT[:3], None).vocabulary_) < len(model.vocabulary_)
 
 
 def test_tfidf_row_is_that_of_scikit_learn_on_stems():
@@ -217,8 +199,6 @@ def test_what_cannot_be_tested_is_named(X, groups, options, message):
     options = OPTIONS | options
     with pytest.raises(ValueError, match=message):
         document_scores(model, X, groups=groups, **options)
-    with pytest.raises(ValueError):
-        document_comparison({"model": model}, X, groups=groups, **options)
 
 
 def test_a_corpus_knows_its_documents_itself():
@@ -226,22 +206,14 @@ def test_a_corpus_knows_its_documents_itself():
     model = CountVectorizer().fit(TEXT)
     with pytest.raises(ValueError, match="groups must be None when X is a SentenceCorpus"):
         document_scores(model, corpus, groups=GROUPS, **OPTIONS)
-    with pytest.raises(ValueError, match="groups must be None when X is a SentenceCorpus"):
-        document_comparison({"model": model}, corpus, groups=GROUPS, **OPTIONS)
 
 
-def test_models_need_names_and_must_learn_from_the_text():
-    with pytest.raises(
-        TypeError, match="models must be a mapping of names, a table, or a sequence, got a CountVectorizer"
-    ):
-        document_comparison(CountVectorizer(), TEXT, groups=GROUPS)
-    with pytest.raises(TypeError, match="models must be a mapping of names to estimators, got a list"):
-        document_comparison([CountVectorizer()], TEXT, groups=GROUPS)
+def test_models_must_learn_from_the_text():
     corpus = SentenceCorpus.from_sentences(TEXT, GROUPS)
     joined = MeanEmbeddingVectorizer(word_vectors=CBOSVectorizer(corpus=corpus))
     for model in (CBOSVectorizer(corpus=corpus), make_pipeline(joined)):
         with pytest.raises(ValueError, match="The model 'mine' has .*corpus=.*may hold documents that are kept aside"):
-            document_comparison({"mine": model}, TEXT, groups=GROUPS)
+            check_learns_from_fit(model, "mine")
 
 
 # -- documents of one sentence -----------------------------------------------------------------------------------------
@@ -264,13 +236,6 @@ def test_a_corpus_of_such_texts_is_cut_in_two(seen):
     words = [text.split() for text in seen["tested"]]
     assert [len(half) for half in words] == [2, 3, 1, 2, 2, 3, 1, 2]
     assert [word for half in words for word in half] == [word for i in (0, 2, 4, 5) for word in corpus[i]]
-
-
-def test_methods_are_compared_on_texts_that_are_documents_each(seen):
-    tickets = [f"{a} {b} {c}" for a, b in zip("abcdefghij", "klmnopqrst") for c in (f"{a}x {b}y", f"{b}y {a}z")]
-    rows = document_comparison({"rec": Recorder()}, tickets, groups=range(20), test_size=0.5, n_candidates=4)
-    assert set(seen["text"]) <= set(tickets) and len(seen["text"]) == 10  # whole texts are learned from
-    assert len(seen["tested"]) == 20 and [row["n_questions"] for row in rows] == [10, 10]
 
 
 def test_where_a_text_is_cut():

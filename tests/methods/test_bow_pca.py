@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from skembed import BOWPCA
@@ -92,31 +92,6 @@ def test_transform_learns_nothing():
     assert "nothing" not in model.vocabulary_
 
 
-def test_partial_fit_is_incremental_pca():
-    batches = [X[:30], X[30:55], X[55:]]
-    model = BOWPCA(5)
-    for batch in batches:
-        model.partial_fit(batch)
-    pca = IncrementalPCA(5)
-    for batch in batches:  # the words are those of the first batch
-        pca.partial_fit(counts_of(model, batch).toarray())
-    expected = pca.transform(counts_of(model, OTHER).toarray())
-    expected[NOTHING] = 0
-    same_up_to_sign(model.transform(OTHER), expected, rtol=1e-3, atol=1e-4)
-    assert set(model.vocabulary_) == set(BOWPCA(None).fit(X[:30]).vocabulary_)
-
-
-def test_partial_fit_of_plain_counts_keeps_the_first_vocabulary():
-    model = BOWPCA(None).partial_fit(X[:30])
-    vocabulary = dict(model.vocabulary_)
-    assert model.partial_fit(OTHER).vocabulary_ == vocabulary
-
-
-def test_partial_fit_cannot_go_on_after_fit():
-    with pytest.raises(ValueError, match="partial_fit"):
-        BOWPCA(3).fit(X).partial_fit(OTHER)
-
-
 @pytest.mark.parametrize("n_components", [33, 200])
 def test_too_many_components(n_components):
     assert len(BOWPCA(None).fit(X).vocabulary_) == 33
@@ -129,15 +104,11 @@ def test_too_many_components(n_components):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("weighting", [None, "idf"])
 @pytest.mark.parametrize("exact_size", [10**6, 1])
-@pytest.mark.parametrize("fit", ["fit", "partial_fit"])
-def test_equal_sentences_have_no_variance_to_explain(monkeypatch, fit, exact_size, weighting):
+def test_equal_sentences_have_no_variance_to_explain(monkeypatch, exact_size, weighting):
     monkeypatch.setattr(bow_pca, "_EXACT_SIZE", exact_size)  # ARPACK cannot start without variance
-    model = getattr(BOWPCA(2, weighting=weighting, random_state=0), fit)(["a b c d"] * 9)
+    model = BOWPCA(2, weighting=weighting, random_state=0).fit(["a b c d"] * 9)
     np.testing.assert_array_equal(model.explained_variance_ratio_, [0, 0])
     np.testing.assert_allclose(model.transform(["a b c d", "nothing known"]), np.zeros((2, 2)), atol=1e-6)
-    if fit == "partial_fit":
-        np.testing.assert_array_equal(model.partial_fit(["a b c d"] * 9).explained_variance_ratio_, [0, 0])
-        assert model.partial_fit(["a", "b b", "c d"]).explained_variance_ratio_.sum() > 0
 
 
 def test_a_large_table_of_nearly_equal_sentences(monkeypatch):

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import reference
 
-import skembed
 from skembed import SentenceCorpus
 from skembed.research import RecursiveAutoencoderVectorizer
 from skembed.research import _recursive as recursive
 from skembed.research._recurrent import SentenceIds
-from skembed.research._tree import back, balanced_trees, fold, greedy_trees, parse, start_pairs, trees_of, unfold
+from skembed.research._tree import back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
 
 OPEN, CLOSE, D = 90, 91, 5
 TREES = [(0, ((1, 2), 3)), 4, ((5, (6, 7)), (8, 9)), (10, 11)]  # of the words of four sentences
@@ -110,50 +109,6 @@ def test_trees():
     assert parse([OPEN, CLOSE], OPEN, CLOSE).root == -1
     for wrong in ([OPEN, 1], [1, CLOSE], [CLOSE, 1, OPEN]):
         assert parse(wrong, OPEN, CLOSE) is None
-
-
-def greedy_twin(vectors, encoder, decoder, words):
-    """Join the two neighbours with the smallest error until one is left: nested pairs of words."""
-    nodes = [(word, vectors[word]) for word in words]
-    while len(nodes) > 1:
-        found = []
-        for (left, a), (right, b) in zip(nodes, nodes[1:]):
-            parent = np.tanh(encoder @ np.concatenate([a, b, [1.0]]))
-            outputs = [
-                half if isinstance(child, int) else np.tanh(half)
-                for child, half in zip((left, right), np.split(decoder @ np.append(parent, 1.0), 2))
-            ]
-            found.append((((outputs - np.array([a, b])) ** 2).sum(), ((left, right), parent)))
-        best = min(range(len(found)), key=lambda i: found[i][0])
-        nodes[best : best + 2] = [found[best][1]]
-    return nodes[0][0]
-
-
-def test_greedy_trees_are_those_of_the_twin():
-    random, ptr = np.random.default_rng(1), np.array([0, 6, 7, 9, 20, 31])
-    shapes = (31, D), (D, 2 * D + 1), (2 * D, D + 1)
-    vectors, encoder, decoder = (random.normal(0, 0.5, shape).astype(np.float32) for shape in shapes)
-    vectors[26:31] = vectors[25]  # equal errors: the first pair is joined
-    trees = greedy_trees(vectors, ptr, encoder, decoder)
-    expected = [greedy_twin(vectors, encoder, decoder, range(*ends)) for ends in zip(ptr, ptr[1:])]
-    assert described(trees, 31) == expected and expected[0] != described(balanced_trees(ptr), 31)[0]
-    assert np.isfinite(fold(vectors, trees, encoder).states).all()
-    diverged = greedy_trees(vectors, ptr, encoder * np.float32(np.nan), decoder)
-    assert [leaves(tree) for tree in described(diverged, 31)] == [leaves(tree) for tree in expected]
-    assert described(greedy_trees(vectors[:0], ptr[:1], encoder, decoder), 0) == []
-
-
-def leaves(tree):
-    return [tree] if isinstance(tree, int) else [*leaves(tree[0]), *leaves(tree[1])]
-
-
-def test_greedy_trees_of_an_estimator(tmp_path):
-    text = ["the dog bites the man", "the man bites the dog", "dogs", "bark dogs the man"] * 6
-    model = RecursiveAutoencoderVectorizer(**FAST, trees="greedy").fit(text)
-    assert model.loss_curve_[-1] < model.loss_curve_[0]
-    assert model.transform(text[:1]).tobytes() == model.transform(text)[:1].tobytes()
-    skembed.save(model, tmp_path / "model", inference_only=True)
-    assert skembed.load(tmp_path / "model").transform(text).tobytes() == model.transform(text).tobytes()
 
 
 def test_the_tree_counts():

@@ -32,7 +32,7 @@ def fed(model, name):
 
 def without_steps(model):
     """What was learned, but for the parts of a scikit-learn estimator, whose unused random state is not saved."""
-    return {key: value for key, value in learned(model).items() if key not in ("_pca", "_tfidf")}
+    return {key: value for key, value in learned(model).items() if key != "_tfidf"}
 
 
 def test_only_estimators_of_text_are_in_folders():
@@ -78,13 +78,6 @@ def test_training_goes_on_with_the_same_bits(name, mmap, tmp_path):
     assert learned(back) == learned(straight_on)
 
 
-def test_principal_components_go_on_with_the_same_bits(tmp_path):
-    model = skembed.BOWPCA(5).partial_fit(TEXT)
-    skembed.save(model, tmp_path / "model")
-    back = skembed.load(tmp_path / "model").partial_fit(TEXT[::-1])
-    assert learned(back) == learned(model.partial_fit(TEXT[::-1]))
-
-
 @pytest.mark.parametrize("name", SAVED)
 def test_inference_only_transforms_and_learns_no_more(name, tmp_path):
     model = of_skembed(name)
@@ -101,12 +94,6 @@ def test_inference_only_transforms_and_learns_no_more(name, tmp_path):
     again = saved(name, tmp_path / "model")
     skembed.save(back, again, inference_only=True)
     assert learned(skembed.load(again)) == learned(back)
-
-
-def test_inference_only_principal_components_learn_no_more(tmp_path):
-    skembed.save(skembed.BOWPCA(5).partial_fit(TEXT), tmp_path / "model", inference_only=True)
-    with pytest.raises(ValueError, match="saved for inference only"):
-        skembed.load(tmp_path / "model").partial_fit(TEXT)
 
 
 @pytest.mark.parametrize("name", ["MeanEmbeddingVectorizer-joined", "MeanEmbeddingVectorizer-given-hash"])
