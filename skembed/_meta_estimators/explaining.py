@@ -170,6 +170,8 @@ class LinearExplanations:
         block, parts = self.blocks_[name], None
         if isinstance(block, PooledVectorizer):
             terms, parts = weighted_vectors(block, block._fitted_state(), text)
+            if name in self._given and self._given[name].stretch is not None:
+                parts = parts @ self._given[name].stretch
         elif name in self._given:
             terms, row = names_of(self._given[name]), csr_array(self._given[name].rows([text]))
         else:

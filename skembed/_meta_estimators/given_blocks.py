@@ -16,6 +16,7 @@ from sklearn.utils import check_array, get_tags
 
 from .._pretrained.parameter import PRETRAINED
 from .._validation.messages import brief, warn_at_user
+from .._word_vectors.join import unit_rows as unit_lengths
 from .cross_fitting import fit_and_hold_out
 from .projections import weights_of_directions
 from .text_blocks import MOST_PROJECTED, NAMES
@@ -25,19 +26,28 @@ _PREFIX = "blocks__"
 # Texts on which the directions of a pretrained model are weighed, or as many as it has columns: from fewer, those that
 # are weak by chance would be lost.
 _LEAST_SAMPLED = 500
-_MOST_EMBEDDED = 1_000  # texts for that, in a `fit` with less
+_MOST_EMBEDDED = 2_000  # texts for that and for self-training, in a `fit` with less
 
 
 class GivenBlock(NamedTuple):
-    """A fitted transformer of the user; its rows are multiplied by `weights`, if there are any."""
+    """A fitted transformer of the user; its rows are multiplied by `weights`, then by `stretch`, if there are any."""
 
     name: str
     transformer: Any
     n_columns: int
     weights: np.ndarray | None = None
+    stretch: np.ndarray | None = None
 
     def rows(self, texts: list[str]) -> Any:
         """Rows of length one, or zero."""
+        return self.stretched(self.plain_rows(texts))
+
+    def stretched(self, rows: Any) -> Any:
+        """Rows of length one, or zero, of those before the stretch."""
+        return rows if self.stretch is None else unit_lengths(rows @ self.stretch)
+
+    def plain_rows(self, texts: list[str]) -> Any:
+        """Rows before the stretch, of length one, or zero."""
         if not texts:  # which many refuse
             return csr_array((0, self.n_columns), dtype=np.float32)
         with _naming(self.name, self.transformer):
@@ -136,12 +146,41 @@ def check_blocks(blocks: dict[str, Any] | None) -> tuple[list[str], dict[str, An
     return wanted, given
 
 
+def sampled(pretrained: Any, own: list[str], n_texts: int, unlabelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of texts that a pretrained model embeds beside the last `n_texts`, and which of `unlabelled` it embeds.
+
+    They are distinct, evenly spaced among all others, and with the last there are 2,000. Without a model there is none.
+    """
+    if pretrained is None:
+        return unlabelled[:0], unlabelled
+    model = pretrained.model
+    known = {text for text in own[len(own) - n_texts :] if text.strip()}
+    others: dict[str, int] = {}
+    for row, text in enumerate(own[: len(own) - n_texts]):
+        if text.strip() and text not in known and (not isinstance(model, Mapping) or text in model):
+            others.setdefault(text, row)
+    sample = evenly(np.array(list(others.values()), dtype=np.int64), _MOST_EMBEDDED - len(known))
+    return sample, np.append(sample, unlabelled[unlabelled >= len(own) - n_texts])
+
+
+def evenly(rows: np.ndarray, n: int) -> np.ndarray:
+    """At most `n` of some rows, evenly spaced."""
+    return rows if n >= len(rows) else rows[np.arange(max(n, 0)) * len(rows) // max(n, 1)]
+
+
 def fit_given(
-    given: dict[str, Any], own: list[str], n_texts: int, targets: tuple[np.ndarray, np.ndarray], seed: int
+    given: dict[str, Any],
+    own: list[str],
+    n_texts: int,
+    targets: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    sample: np.ndarray,
+    reads_all: bool,
 ) -> tuple[dict[str, GivenBlock], dict[str, Any]]:
     """Fitted clones by name, and their rows of the last `n_texts` texts.
 
     `targets` are those of the texts that have one, and which these are. They are for the transformers that require `y`.
+    `sample` are indices of texts that a pretrained model may embed too, as many as it needs, or with `reads_all` all.
     """
     blocks, rows = {}, {}
     texts = own[len(own) - n_texts :]
@@ -158,30 +197,26 @@ def fit_given(
                 found = fitted.transform(texts)
         rows[name] = unit_rows(name, found, len(texts))
         blocks[name] = GivenBlock(name, fitted, rows[name].shape[1])
-        if name == PRETRAINED and (weights := _weights_of(blocks[name], own, texts, rows[name])) is not None:
-            blocks[name] = blocks[name]._replace(weights=weights)
-            rows[name] = normalize(rows[name] @ weights, copy=False)
+        if name == PRETRAINED:
+            weights = _weights_of(blocks[name], own, texts, rows[name], sample, reads_all)
+            if weights is not None:
+                blocks[name] = blocks[name]._replace(weights=weights)
+                rows[name] = normalize(rows[name] @ weights, copy=False)
     return blocks, rows
 
 
-def _weights_of(block: GivenBlock, own: list[str], texts: list[str], rows: np.ndarray) -> np.ndarray | None:
-    """The weights of the directions of a pretrained model, from its rows of some texts; None if there are few.
-
-    If these are too few, it embeds more of all text.
-    """
+def _weights_of(
+    block: GivenBlock, own: list[str], texts: list[str], rows: np.ndarray, others: np.ndarray, reads_all: bool
+) -> np.ndarray | None:
+    """The weights of the directions of a pretrained model, from its rows of some texts; None if there are few."""
     n_needed = max(_LEAST_SAMPLED, block.n_columns)
     known = {text: row for row, text in enumerate(texts) if text.strip()}
+    if len(known) + len(others) < n_needed:
+        return None
+    chosen = others if reads_all else evenly(others, n_needed - len(known))
+    more = block.rows([own[row] for row in chosen])
     sample = rows[list(known.values())[:MOST_PROJECTED]]
-    if len(known) < n_needed:
-        model = block.transformer.model
-        others = [text for text in dict.fromkeys(own) if text.strip() and text not in known]
-        if isinstance(model, Mapping):
-            others = [text for text in others if text in model]
-        n_more = n_needed - len(known)
-        if n_needed > _MOST_EMBEDDED or len(others) < n_more:
-            return None
-        sample = np.vstack([sample, block.rows([others[i * len(others) // n_more] for i in range(n_more)])])
-    return weights_of_directions(sample)
+    return weights_of_directions(np.vstack([sample, more]) if len(chosen) else sample)
 
 
 def _learns_from_labels(transformer: Any) -> bool:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array, vstack
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._compiled.buffers import read_only
 from .._encoders.bag import sum_rows
+from .._validation.messages import warn_at_user
 
 _N_ITER = 2  # power iterations: with 5, scikit-learn's default, classifiers were no better
 _MORE = 10  # directions that are found and left out again, as in scikit-learn
 _ROUNDING = 4 * np.finfo(np.float32).eps  # strength of what are only rounding errors, beside the strongest
 _STEP = 4_096  # rows at once
+_MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
 def fit_projection(
@@ -52,6 +56,28 @@ def fit_projection(
 def rounded(components: np.ndarray) -> np.ndarray:
     """Directions in 16 bits, in which saved models hold them, as `product` reads them without a copy."""
     return components.astype(np.float16).astype(np.float32, order="F")
+
+
+def fit_output(
+    n_components: int,
+    others: list[str],
+    read: Callable[[list[str]], csr_array],
+    rows: csr_array,
+    random_state: np.random.RandomState,
+) -> TruncatedSVD:
+    """The directions of dense output, of some texts, whose rows `read` returns, and of the rows of more."""
+    if len(others) + rows.shape[0] > _MOST_PROJECTED:
+        chosen = random_state.choice(len(others) + rows.shape[0], _MOST_PROJECTED, replace=False)
+        chosen.sort()
+        rows = rows[chosen[chosen >= len(others)] - len(others)]
+        others = [others[row] for row in chosen[chosen < len(others)]]
+    projection = fit_projection(vstack([read(others), rows], format="csr"), n_components, random_state)
+    if len(projection.components_) < n_components:
+        warn_at_user(
+            f"n_components={n_components}, but the texts have {len(projection.components_)} directions. The output has "
+            "a column for each of these."
+        )
+    return projection
 
 
 def product(rows: Any, columns: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from .._word_vectors.join import unit_rows
 from .block_rows import side_by_side
 from .block_weights import ALPHA, kernel_of, left_out_residuals
 from .projections import product
-from .text_blocks import BuiltInBlocks
 
 _MOST_UNLABELLED = 6_000  # texts without a label that are read
 _LEAST_UNLABELLED = 500  # there must be as many, and more than with a label
@@ -24,30 +24,23 @@ _STANDARD_ERRORS = 3.0  # by which the labelled rows must be predicted better
 
 
 def self_train(
-    built_in: BuiltInBlocks,
-    own: list[str],
-    weighted: dict[str, Any],
+    read: Callable[[np.ndarray], dict[str, Any]],
     unlabelled: np.ndarray,
     known: tuple[dict[str, Any], np.ndarray],
     weights: dict[str, float],
     random_state: np.random.RandomState,
-) -> bool:
-    """Stretch the dense blocks along directions that tell the classes apart; whether that helps.
+) -> dict[str, np.ndarray]:
+    """Find a matrix for each dense block that stretches it along directions that tell the classes apart.
 
-    `weighted` are the rows of tf-idf of all own text, `unlabelled` the indices of the texts without a label, `known`
-    the rows of the labelled texts by block and their labels.
+    `unlabelled` are the indices of the texts without a label, of which `read` returns rows by block, `known` the rows
+    of the labelled texts by block and their labels. There is none if they do not help.
     """
     rows, labels = known
     if not are_enough(labels, len(unlabelled)):
-        return False
+        return {}
     if len(unlabelled) > _MOST_UNLABELLED:
         unlabelled = np.sort(random_state.choice(unlabelled, _MOST_UNLABELLED, replace=False))
-    others = built_in.rows(
-        [own[row] for row in unlabelled], {name: block[unlabelled] for name, block in weighted.items()}
-    )
-    stretches = find_stretches(rows, labels, others, weights)
-    built_in.stretch(stretches)
-    return bool(stretches)
+    return find_stretches(rows, labels, read(unlabelled), weights)
 
 
 def are_enough(labels: np.ndarray, n_unlabelled: int) -> bool:

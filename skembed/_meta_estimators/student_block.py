@@ -40,35 +40,46 @@ class StudentBeside:
 
     def transform(self, texts: list[str]) -> np.ndarray:
         """Return a row for each text, of any length."""
-        return self.transform_beside(texts, self.pretrained.rows(texts))
+        return self.transform_beside(texts, self.pretrained.plain_rows(texts))
 
     def transform_beside(self, texts: list[str], of_pretrained: np.ndarray) -> np.ndarray:
         """Return the same, from the rows of the pretrained model."""
         return np.asarray(np.hstack([self.student.transform(texts), of_pretrained]) @ self.weights)
 
 
-def rows_of(given: dict[str, GivenBlock], texts: list[str]) -> dict[str, Any]:
-    """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it."""
+def rows_of(
+    given: dict[str, GivenBlock], texts: list[str], left_out: dict[str, np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it.
+
+    With `left_out`, the rows of the student for texts that it has learned from are these.
+    """
     rows: dict[str, Any] = {}
     for name, block in given.items():
         student = block.transformer
         if texts and isinstance(student, StudentBeside):
             rows[name] = unit_rows(name, student.transform_beside(texts, rows[PRETRAINED]), len(texts))
         else:
-            rows[name] = block.rows(texts)
-    return rows
+            rows[name] = block.plain_rows(texts)
+    if left_out:
+        rows[STUDENT] = as_of_new(rows[STUDENT], texts, left_out)
+    return {name: given[name].stretched(of_texts) for name, of_texts in rows.items()}
+
+
+def as_of_new(rows: np.ndarray, texts: list[str], left_out: dict[str, np.ndarray]) -> np.ndarray:
+    """The rows of a student, those of texts that it has learned from as if these had been left out."""
+    return np.array([left_out.get(text, row) for text, row in zip(texts, rows)])
 
 
 def fit_student(
     teacher: Any,
     own: list[str],
-    n_texts: int,
     n_teacher: int | None,
     n_jobs: int | None,
     seed: int,
     pretrained: GivenBlock | None = None,
-) -> tuple[GivenBlock, np.ndarray]:
-    """The student, and its rows of the last `n_texts` texts: as of new ones, also of those that it learned from.
+) -> tuple[GivenBlock, dict[str, np.ndarray]]:
+    """The student, and a row for each text that it learned from, as if the text had been left out.
 
     `teacher` embeds at most `n_teacher` of the distinct texts, drawn at random; a mapping has the rows of some.
     With the block of a `pretrained` model, the rows of both are mapped to the teacher's.
@@ -101,13 +112,8 @@ def fit_student(
         both = np.hstack([left_out, pretrained.rows(learned)])
         weights, left_out = _map_to(student.transform_targets(targets[has_row]), both, seed)
         transformer = StudentBeside(student, pretrained, weights)
-    row_of = dict(zip(learned, left_out))
-    texts = own[len(own) - n_texts :]
-    rows = np.array(transformer.transform(texts))
-    for row, text in enumerate(texts):
-        if text in row_of:
-            rows[row] = row_of[text]
-    return GivenBlock(STUDENT, transformer, rows.shape[1]), unit_rows(STUDENT, rows, n_texts)
+    left_out = unit_rows(STUDENT, left_out, len(learned))
+    return GivenBlock(STUDENT, transformer, left_out.shape[1]), dict(zip(learned, left_out))
 
 
 def _map_to(targets: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -58,8 +58,8 @@ class BuiltInBlocks(NamedTuple):
 
     def stretch(self, matrices: dict[str, np.ndarray]) -> None:
         """Multiply the rows of some dense blocks by symmetric matrices, before they are scaled to length one."""
-        for name, matrix in matrices.items():
-            block = self.blocks[name]
+        for name in self.blocks.keys() & matrices.keys():
+            block, matrix = self.blocks[name], matrices[name]
             if name in SOURCES:
                 block.components_ = rounded(matrix @ block.components_)
             else:

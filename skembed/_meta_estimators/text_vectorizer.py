@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, issparse, vstack
+from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.base import TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_random_state
@@ -26,17 +26,16 @@ from .._validation.values import integers
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
-from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of
+from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
 from .halves import neighbours_of
 from .model_weights import with_models
-from .projections import fit_projection
+from .projections import fit_output
 from .related_text import warn_of_unrelated
-from .self_training import self_train
-from .student_block import STUDENT, fit_student, rows_of
+from .self_training import are_enough, self_train
+from .student_block import STUDENT, as_of_new, fit_student, rows_of
 from .text_blocks import NAMES, BuiltInBlocks, fit_blocks
 
 _MOST_LABELLED = 1_000  # rows that the weights are found on
-_MOST_PROJECTED = 20_000  # rows that the directions of dense output are found on
 
 
 class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, PretrainedParameter, ReadsText):
@@ -312,14 +311,20 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             squares_idf=not tell_apart(targets),
         )
         seed = int(random_state.randint(2**31 - 1)) if transformers else 0
-        given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed)
+        unlabelled = np.flatnonzero(np.append(np.ones(len(corpus), bool), ~has_target))
+        sample, unlabelled = sampled(transformers.get(PRETRAINED), own, len(texts), unlabelled)
+        self_trains = transformers.keys() <= {PRETRAINED}
+        reads_all = self_trains and are_enough(targets, len(unlabelled))
+        given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed, sample, reads_all)
+        left_out: dict[str, np.ndarray] = {}
         if self.teacher is not None:
             if STUDENT in given:
                 raise ValueError(f"{STUDENT!r} is the block that learns from the teacher. Give yours another name.")
             seed = int(random_state.randint(2**31 - 1))
-            given[STUDENT], rows[STUDENT] = fit_student(
-                self.teacher, own, len(texts), self.n_teacher, self.n_jobs, seed, given.get(PRETRAINED)
+            given[STUDENT], left_out = fit_student(
+                self.teacher, own, self.n_teacher, self.n_jobs, seed, given.get(PRETRAINED)
             )
+            rows[STUDENT] = as_of_new(given[STUDENT].plain_rows(texts), texts, left_out)
         if not rows and not built_in.blocks:
             raise ValueError("No text of X or corpus has a word or characters that another one has. Pass more text.")
         labelled = np.flatnonzero(has_target)
@@ -343,33 +348,24 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         weights = find_weights({name: known[name] for name in known if name not in models}, targets, sparse)
         if models:
             weights = with_models(weights, known, targets, models)
-        unlabelled = np.flatnonzero(np.append(np.ones(len(corpus), bool), ~has_target))
-        if not given and self_train(built_in, own, of_own, unlabelled, (known, targets), weights, random_state):
-            rows = built_in.rows([texts[row] for row in kept], weighted)
-        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
-        found = side_by_side(rows, self.block_weights_)
-        self._projection = self._project(corpus, found, random_state)
-        self.n_features_out_ = found.shape[1] if self._projection is None else len(self._projection.components_)
-        return found
 
-    def _project(self, others: list[str], rows: csr_array, random_state: np.random.RandomState) -> TruncatedSVD | None:
-        """The directions of dense output, of some texts and of the rows of more."""
-        if self.n_components is None:
-            return None
-        if len(others) + rows.shape[0] > _MOST_PROJECTED:
-            chosen = random_state.choice(len(others) + rows.shape[0], _MOST_PROJECTED, replace=False)
-            chosen.sort()
-            rows = rows[chosen[chosen >= len(others)] - len(others)]
-            others = [others[row] for row in chosen[chosen < len(others)]]
-        projection = fit_projection(
-            vstack([self._own_rows(others), rows], format="csr"), self.n_components, random_state
-        )
-        if len(projection.components_) < self.n_components:
-            warn_at_user(
-                f"n_components={self.n_components}, but the texts have {len(projection.components_)} directions. The "
-                "output has a column for each of these."
-            )
-        return projection
+        def read(some: np.ndarray) -> dict[str, Any]:
+            of_some = [own[row] for row in some]
+            of_tfidf = {name: block[some] for name, block in of_own.items()}
+            return built_in.rows(of_some, of_tfidf) | rows_of(given, of_some, left_out)
+
+        if self_trains and (found := self_train(read, unlabelled, (known, targets), weights, random_state)):
+            built_in.stretch(found)
+            given |= {name: given[name]._replace(stretch=found[name]) for name in given.keys() & found.keys()}
+            rows = {name: block.stretched(rows[name]) for name, block in given.items()}
+            rows |= built_in.rows([texts[row] for row in kept], weighted)
+        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
+        joined = side_by_side(rows, self.block_weights_)
+        self._projection = None
+        if self.n_components is not None:
+            self._projection = fit_output(self.n_components, corpus, self._own_rows, joined, random_state)
+        self.n_features_out_ = joined.shape[1] if self._projection is None else len(self._projection.components_)
+        return joined
 
     def _check_output(self) -> None:
         """Refuse a data frame of sparse rows before the work, and say how to get one."""

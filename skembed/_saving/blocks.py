@@ -32,6 +32,7 @@ from .values import ArrayStore, from_json, to_json
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
 _WEIGHTS = "weights"  # of the directions of a pretrained model
 _MAP = "map"  # from the rows of a student and of a pretrained model
+_STRETCH = "stretch"  # of the rows of either
 _ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
@@ -89,6 +90,9 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
         of_model, arrays[f"{PRETRAINED}.probes"] = saved_identity(pretrained.transformer)
         if pretrained.weights is not None:
             arrays[f"{PRETRAINED}.{_WEIGHTS}"] = pretrained.weights
+    for name, block in estimator._given.items():
+        if block.stretch is not None:
+            arrays[f"{name}.{_STRETCH}"] = block.stretch
     params = estimator.get_params(deep=False)
     params |= {"corpus": None, "teacher": None, "pretrained": saved_parameter(params["pretrained"])}
     entries = {
@@ -176,30 +180,36 @@ def _given_of(
         if pretrained is not None:
             raise MissingModelError("This model was fitted without a pretrained one. Fit it with one.")
         return {}
-    probes, weights = arrays.pop("probes", None), arrays.pop(_WEIGHTS, None)
+    probes, weights, stretch = (arrays.pop(key, None) for key in ("probes", _WEIGHTS, _STRETCH))
     if arrays:
         raise ValueError(f"{PRETRAINED}.{min(arrays)} belongs to no block.")
     transformer = reopened(pretrained, model.pretrained, entries, probes)
     model.pretrained = model.pretrained if pretrained is None else pretrained
     n_columns = transformer.n_features_out_
-    if weights is not None and (weights.dtype != np.float32 or weights.shape != (n_columns, n_columns)):
-        raise ValueError(f"{PRETRAINED}.{_WEIGHTS} is {brief(weights)}, expected a square of {n_columns} numbers.")
-    return {PRETRAINED: GivenBlock(PRETRAINED, transformer, n_columns, weights)}
+    for key, matrix in ((_WEIGHTS, weights), (_STRETCH, stretch)):
+        _check_square(f"{PRETRAINED}.{key}", matrix, n_columns)
+    return {PRETRAINED: GivenBlock(PRETRAINED, transformer, n_columns, weights, stretch)}
+
+
+def _check_square(name: str, matrix: np.ndarray | None, size: int) -> None:
+    if matrix is not None and (matrix.dtype != np.float32 or matrix.shape != (size, size)):
+        raise ValueError(f"{name} is {brief(matrix)}, expected a square of {size} numbers.")
 
 
 def _student_of(entries: Any, arrays: dict[str, np.ndarray], pretrained: GivenBlock | None) -> GivenBlock:
     """The block of the student, which maps the rows of the pretrained model too, if there is one."""
-    weights = arrays.pop(_MAP, None)
+    weights, stretch = arrays.pop(_MAP, None), arrays.pop(_STRETCH, None)
     student = _learner_of(STUDENT, StudentVectorizer, entries, arrays)
     n_columns = student.n_features_out_
+    _check_square(f"{STUDENT}.{_STRETCH}", stretch, n_columns)
     if (weights is None) != (pretrained is None):
         raise ValueError("a student has a map if and only if there is a pretrained model.")
     if weights is None or pretrained is None:
-        return GivenBlock(STUDENT, student, n_columns)
+        return GivenBlock(STUDENT, student, n_columns, stretch=stretch)
     expected = (n_columns + pretrained.n_columns, n_columns)
     if weights.dtype != np.float32 or weights.shape != expected:
         raise ValueError(f"{STUDENT}.{_MAP} is {brief(weights)}, expected numbers of the shape {expected}.")
-    return GivenBlock(STUDENT, StudentBeside(student, pretrained, weights), n_columns)
+    return GivenBlock(STUDENT, StudentBeside(student, pretrained, weights), n_columns, stretch=stretch)
 
 
 def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

@@ -119,3 +119,37 @@ def test_directions_are_those_of_ridge_regression_of_guesses():
     stretch = self_training._stretch(others, found)
     added = (np.linalg.norm(others @ stretch, axis=1) ** 2).mean() - 1
     np.testing.assert_allclose(added, self_training._SHARE, rtol=1e-4)
+
+
+def of_topics(texts):
+    """Rows of a model that knows topics a little."""
+    words = [*np.ravel(TOPICS), *(f"d{i}" for i in range(60))]
+    vectors = dict(zip(words, np.random.default_rng(0).normal(size=(240, 8)) + np.eye(8)[np.arange(240) // 60]))
+    return np.array([1e-3 + sum(vectors.get(word, np.zeros(8)) for word in text.split()) for text in texts])
+
+
+@pytest.mark.parametrize(
+    "models",
+    [{"pretrained": of_topics}, {"teacher": of_topics}, dict.fromkeys(["pretrained", "teacher"], of_topics)],
+    ids="-".join,
+)
+def test_rows_of_models_are_stretched_too(models, labels, tmp_path, monkeypatch):
+    emb = TextVectorizer(corpus=OWN[0][36:], random_state=0, **models)
+    X, y = OWN[0][:36], OWN[1][:36]
+    rows = emb.fit_transform(X, y)
+    assert all(block.stretch is not None for block in emb._given.values())
+    lengths = squared_lengths(emb, rows)
+    for name, weight in emb.block_weights_.items():
+        np.testing.assert_allclose(lengths[name], weight, rtol=1e-4)
+    test = emb.transform(TEST[0])
+    np.testing.assert_allclose(emb.fit(X, y).transform(TEST[0]).toarray(), test.toarray(), atol=1e-6)
+    classifier = LinearSVC(random_state=0).fit(rows, y)
+    explained = emb.explain(TEST[0][0], classifier)
+    np.testing.assert_allclose(explained.decision, classifier.decision_function(test[:1])[0], atol=1e-4)
+    skembed.save(emb, tmp_path / "model")
+    back = skembed.load(tmp_path / "model", **{name: models[name] for name in models if name == "pretrained"})
+    assert bits(back.transform(TEST[0])) == bits(test)
+    found = classifier.score(test, TEST[1])
+    without(monkeypatch)
+    before = LinearSVC(random_state=0).fit(emb.fit_transform(X, y), y).score(emb.transform(TEST[0]), TEST[1])
+    assert found > before

@@ -123,7 +123,7 @@ def test_directions_are_those_of_own_text_too():
 
 
 def test_directions_of_many_texts_are_those_of_some(monkeypatch):
-    monkeypatch.setattr("skembed._meta_estimators.text_vectorizer._MOST_PROJECTED", 25)
+    monkeypatch.setattr("skembed._meta_estimators.projections._MOST_PROJECTED", 25)
     emb = make(n_components=8, corpus=OWN)
     rows = emb.fit_transform(S, Y)
     assert rows.shape == (40, 8) and bits(clone(emb).fit_transform(S, Y)) == bits(rows) == bits(emb.transform(S))
