@@ -14,8 +14,8 @@ from .._validation.messages import brief
 from .._validation.values import user_path
 
 ACCEPTED = (
-    "the path of a model, an object with encode or transform, a function from a list of texts to rows, or a mapping of "
-    "text to row"
+    "the path of a model, an object with encode or transform, a function from a list of texts to rows (a method "
+    "such as model.embed is one), or a mapping of text to row"
 )
 _METHODS = ("encode", "transform")
 

@@ -83,9 +83,12 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     """
     has_blocks = type(estimator) is TextVectorizer
     if not has_blocks and class_of(type(estimator).__name__) is not type(estimator):
-        names = ", ".join([*names_of_estimators(), TextVectorizer.__name__])
+        names = ", ".join([TextVectorizer.__name__, *names_of_estimators()])
         advice = "Call its method save" if hasattr(estimator, "save") else "Save it with joblib or skops"
-        raise TypeError(f"{advice}: {brief(estimator)} is none of what a folder holds, {names}.")
+        raise TypeError(
+            f"{advice}: {brief(estimator)} is none of what a folder holds, one vectorizer, such as the step of a pipeline: "
+            f"{names}."
+        )
     check_is_fitted(estimator)
     if dtype not in PACKED_DTYPES:
         raise ValueError(f"dtype must be one of {', '.join(PACKED_DTYPES)}, got {brief(dtype)}.")
