@@ -19,7 +19,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
 from .._training.checkpoint import LearningState
-from .._training.dense import adam_step
+from .._training.dense import move_by_adam
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.memory import estimate
@@ -33,9 +33,10 @@ from ._relatedness import backward, root_mean_square, run_layers, shapes_of_laye
 
 CURVES = ("n_iter_", "loss_curve_", "validation_loss_curve_")
 CHUNK = 1024  # pairs that are embedded at once where nothing is learned
-# Bytes for each feature of a pair in a step (vectors, features, what is dropped), and for each number of the larger
-# layer (gradient, penalty and step of Adam).
-_BYTES_OF_FEATURE, _BYTES_OF_STEP = 24, 24
+_BYTES_OF_FEATURE = 24  # of a pair in a step: vectors, features, what is dropped
+# For each number of the larger layer in a step: gradient, penalty and their sum. For each number of the head after the
+# last step: the fitted head in doubles, and a copy of the moments.
+_BYTES_OF_STEP, _BYTES_OF_RESULT = 12, 16
 _BYTES_OF_PAIR, _BYTES_OF_GRADE = 48, 12  # documents, score and order of a pair; its target, double and single
 
 
@@ -155,7 +156,7 @@ class RelatednessTrainer(PairTrainer):
         head.n_steps[...] += 1
         for layer, moments, gradient in zip(head.layers, head.moments, of_block.of_layers):
             gradient = gradient + np.float32(options.alpha) * layer
-            layer -= adam_step(moments, ..., gradient, options.learning_rate * rate, int(head.n_steps))
+            move_by_adam(layer, moments, ..., gradient, 1.0, options.learning_rate * rate, int(head.n_steps))
         if options.encoder_learning_rate:
             self.encoder.step(of_block.of_vectors, options.encoder_learning_rate * rate)
 
@@ -243,10 +244,11 @@ class PlannedTraining:
         of_head = 4 * sum(map(math.prod, self._shapes))
         memory["weights"] += of_head
         memory["accumulators"] += 2 * of_head
-        memory["copies"] += (self.n_bytes_moving + of_head) * self.options.early_stopping  # the best weights so far
+        best = of_head * self.options.early_stopping  # the best weights so far, which are gone after the last step
+        memory["copies"] += self.n_bytes_moving * self.options.early_stopping + best
         memory["copies"] += 3 * of_head * keep  # of what was there before
-        # The fitted head, in doubles and with copies of the moments, takes less, after the last step.
-        memory["scratch"] += _BYTES_OF_STEP * max(map(math.prod, self._shapes))
+        sizes = [math.prod(shape) for shape in self._shapes]
+        memory["scratch"] += max(_BYTES_OF_STEP * max(sizes), _BYTES_OF_RESULT * sum(sizes) - best)
         return memory | {"total": sum(size for purpose, size in memory.items() if purpose != "total")}
 
     def scratch_bytes(self, text: EncodedText) -> int:
