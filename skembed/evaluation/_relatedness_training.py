@@ -16,7 +16,6 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
 from .._training.checkpoint import EarlyStopping, LearningState, is_sound, largest_of
-from .._training.dense import adam_step
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
@@ -130,7 +129,7 @@ class RelatednessTrainer(PairTrainer):
         head.n_steps[...] += 1
         for layer, moments, gradient in zip(head.layers, head.moments, of_block.of_layers):
             gradient = gradient + np.float32(options.alpha) * layer
-            layer -= adam_step(moments, ..., gradient, options.learning_rate * rate, int(head.n_steps))
+            move_by_adam(layer, moments, ..., gradient, 1.0, options.learning_rate * rate, int(head.n_steps))
         if options.encoder_learning_rate:
             self.encoder.step(of_block.of_vectors, options.encoder_learning_rate * rate)
 

@@ -54,15 +54,21 @@ def test_eight_processes_on_an_empty_cache_and_a_damaged_one(tmp_path):
     assert all(path.stat().st_size > 0.9 * size for path, size in files.items())  # made whole again
 
 
-@pytest.fixture
-def copied_package(tmp_path):
-    """Code that imports a copy of the package, in a folder that can be written."""
-    copy = tmp_path / "site-packages"
-    shutil.copytree(ROOT / "skembed", copy / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture(scope="module")
+def site_packages(tmp_path_factory):
+    """A copy of the package, in a folder that can be written."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    shutil.copytree(ROOT / "skembed", folder / "skembed", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def copied_package(site_packages):
+    """Code that imports the copy."""
     return f"""
-sys.path[:0] = [{str(copy)!r}]
+sys.path[:0] = [{str(site_packages)!r}]
 import skembed
-assert skembed.__file__.startswith({str(copy)!r})
+assert skembed.__file__.startswith({str(site_packages)!r})
 import skembed.research
 for name in skembed.__all__:
     getattr(skembed, name)
@@ -75,7 +81,9 @@ def homes(folder):
 
 
 @pytest.mark.parametrize("chosen", ["", "NUMBA_CACHE_DIR", "SKEMBED_CACHE_DIR"])
-def test_compiled_code_lies_in_the_users_cache_folder_or_the_chosen_one(chosen, copied_package, tmp_path):
+def test_compiled_code_lies_in_the_users_cache_folder_or_the_chosen_one(
+    chosen, copied_package, site_packages, tmp_path
+):
     """Files that pip did not install would stay when it uninstalls, and hide the next installation."""
     own = tmp_path / "own.py"
     own.write_text("import numba\n@numba.njit(cache=True)\ndef double(x):\n    return 2 * x\n")
@@ -86,16 +94,17 @@ def test_compiled_code_lies_in_the_users_cache_folder_or_the_chosen_one(chosen, 
     assert run(code, **folders).strip() == rows_of_one_kernel()
     files = [path.relative_to(tmp_path).parts for path in tmp_path.rglob("*.nb?")]
     assert {parts[0] for parts in files if not parts[-1].startswith("own.")} == {"chosen" if chosen else "home"}
+    assert not list(site_packages.rglob("*.nb?"))
     # Functions that are not the package's stay where numba puts them.
     assert {parts[0] for parts in files if parts[-1].startswith("own.")} == {
         "chosen" if chosen == "NUMBA_CACHE_DIR" else "__pycache__"
     }
 
 
-def test_nowhere_to_keep_compiled_code(copied_package, tmp_path):
+def test_nowhere_to_keep_compiled_code(copied_package, site_packages):
     nowhere = {**homes(os.devnull), "SKEMBED_CACHE_DIR": os.devnull}  # nobody, not even root, can make a folder there
     assert run(copied_package + RUN_ONE_KERNEL, **nowhere).strip() == rows_of_one_kernel()
-    assert not list(tmp_path.rglob("*.nb?"))
+    assert not list(site_packages.rglob("*.nb?"))
 
 
 def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """A corpus as one value: shown, compared, hashed, searched over, pickled and sent, without a look at its sentences."""
 
 import copy
+import inspect
 import os
 import pickle
 import shutil
@@ -191,17 +192,19 @@ def test_what_is_saved_is_whole(corpora, tmp_path, way):
         assert type(array) is np.ndarray and array.tobytes() == expected.tobytes()
 
 
-SAVE = (
-    "import joblib, sys; from test_corpus_value import *; joblib.dump(CBOSVectorizer(corpus=build('cat')), sys.argv[1])"
-)
+SAVE = f"""
+import joblib, sys
+from skembed import CBOSVectorizer, SentenceCorpus
+N_SENTENCES = {N_SENTENCES}
+{inspect.getsource(build)}
+joblib.dump(CBOSVectorizer(corpus=build('cat')), sys.argv[1])
+"""
 
 
 def test_it_is_whole_when_the_process_that_saved_it_is_gone(corpora, tmp_path):
     """The text must not lie in a folder of that process."""
-    here = Path(__file__).resolve().parent
-    paths = os.pathsep.join([str(here), str(here.parents[1])])
     command = [sys.executable, "-c", SAVE, str(tmp_path / "model")]
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, check=True)
+    subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=True)
     assert joblib.load(tmp_path / "model").corpus == corpora[0]
 
 

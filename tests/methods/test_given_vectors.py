@@ -180,7 +180,7 @@ def test_a_source_that_was_changed_after_the_fit_is_stored_beside_the_vectors():
 
 def test_vectors_of_zeros_are_stored_as_rows_with_values():
     """Which are another way not to store the vectors, and must not be taken for those of a parameter."""
-    vectors = array(4000, writeable=True)
+    vectors = array(1500, writeable=True)
     vectors[3:] = 0
     for source in ([(WORDS, vectors)], (WORDS, vectors)):
         model = MeanEmbeddingVectorizer(word_vectors=source, unknown="zero").fit(X)

@@ -1,5 +1,9 @@
 """Folders of TextVectorizer: the same bits come back, small, and no forged one is accepted."""
 
+import copy
+import shutil
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,9 +37,22 @@ SETTINGS = {
 }
 
 
-def fitted(name="default"):
+@cache
+def learned_once(name):
     X, y, params = SETTINGS[name]
     return TextVectorizer(**{"random_state": 0, "corpus": X, **params}).fit(X, y)
+
+
+def fitted(name="default"):
+    """A model of a test's own, which may change it."""
+    return copy.deepcopy(learned_once(name))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    skembed.save(fitted(), folder)
+    return folder
 
 
 @pytest.mark.parametrize("mmap", [False, True])
@@ -182,8 +199,8 @@ def without(name):
         (None, lambda arrays: arrays.update({"output.components": np.ones((3, 2), np.float32)}), "output.components"),
     ],
 )
-def test_a_forged_folder_is_refused(header, arrays, message, tmp_path):
-    skembed.save(fitted(), tmp_path / "model")
+def test_a_forged_folder_is_refused(header, arrays, message, saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "model")
     forge(tmp_path / "model", header or (lambda header: None), arrays or (lambda arrays: None))
     with pytest.raises(ValueError, match=f"damaged or was not written by skembed.*{message}|{message}"):
         skembed.load(tmp_path / "model")
