@@ -68,5 +68,5 @@ plt.show()
 # %%
 # Both classifiers have the same labels and the same test sentences. The blue line is ahead because the text without
 # labels teaches which words belong together. The lead shrinks as labels are added. With 1,000 labels and a list of the
-# same sentences as `corpus`, without their order, the accuracy is 33.6 %. For sentences about films see
+# same sentences as `corpus`, without their order, the accuracy is 33.7 %. For sentences about films see
 # :ref:`sphx_glr_auto_examples_classify_plot_few_labels.py`.
