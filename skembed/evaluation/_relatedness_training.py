@@ -16,6 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
 from .._training.checkpoint import EarlyStopping, LearningState, is_sound, largest_of
+from .._training.dense import move_by_adam
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters

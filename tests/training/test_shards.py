@@ -12,7 +12,8 @@ from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
 from joblib.externals.loky import get_reusable_executor
 
 from skembed import SentenceCorpus
-from skembed._shards import engines, plan, rounds
+from skembed._shards import engines, rounds
+from skembed._shards import plan as plans
 from skembed._shards.engines import Processes
 from skembed._shards.plan import MergeSchedule, Round, cut, deal, in_groups, reduce_in_tree, rounds_of_pass
 from skembed._shards.rounds import RowChanges
@@ -114,7 +115,7 @@ def raises(what):
 
 def test_processes_that_are_always_killed_end_the_fit(monkeypatch):
     monkeypatch.setattr(rounds, "learn", raises(lambda: os._exit(1)))
-    for module in (engines, plan):
+    for module in (engines, plans):
         monkeypatch.setattr(module, "ATTEMPTS", 2)  # each begins two processes
     estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
     with pytest.raises(RuntimeError, match=r"^Processes were lost 2 times in a row .*The estimator is unchanged"):
