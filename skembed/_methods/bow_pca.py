@@ -20,9 +20,8 @@ from .._base.embedding import CoverageCounter, check_kept, encode_batch, encoded
 from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising
+from .._text.sources import advising, offsets
 from .._training.learned_arrays import FOR_INFERENCE, ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.values import integers

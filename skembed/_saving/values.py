@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .._text.data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
+from .._text.words import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .._validation.messages import brief
 
 _SCALARS = {"bool", "float32", "float64", "int32", "int64"}

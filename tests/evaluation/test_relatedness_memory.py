@@ -7,7 +7,7 @@ from sklearn.base import clone
 from traced_memory import peak_of
 
 from skembed import PairCorpus, ParaphraseVectorizer
-from skembed._compiled import buffers
+from skembed._compiled import arrays
 
 
 def encoded_pairs(n, n_words):
@@ -60,7 +60,7 @@ def test_lack_of_memory_names_parameters_and_bytes(method, monkeypatch):
     def no_room(shape, dtype):
         raise MemoryError
 
-    monkeypatch.setattr(buffers, "unshared_zeros", no_room)
+    monkeypatch.setattr(arrays, "unshared_zeros", no_room)
     model = make(ParaphraseVectorizer(10**7), n_hidden=1)
     total = model.estimate_memory(scored(40)[0])["total"]
     message = rf"^FineTunedRelatednessRegressor needs {total / 2**30:,.1f} GiB .*n_components=10000000"
