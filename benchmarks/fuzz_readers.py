@@ -35,9 +35,7 @@ FILES = Path(__file__).resolve().parents[1] / "tests" / "interchange" / "files"
 # Modules that decide what a file is, and have no code that numba compiles: that cannot be instrumented.
 READERS = (
     "skembed._word_vectors.fasttext",
-    "skembed._word_vectors.binary_rows",
     "skembed._word_vectors.files",
-    "skembed._word_vectors.text_rows",
     "skembed._word_vectors.read",
     "skembed.formats",
     "skembed._text.piece_tokenizer",
@@ -45,7 +43,7 @@ READERS = (
     "skembed._saving",
     "skembed._storage.array_files",
     "skembed._storage.folders",
-    "skembed._corpus.storage",
+    "skembed._corpus.content",
 )
 TEXT = ["the cat sits on the mat", "The Cat, the DOG's café. кошка 日本語", "", "a\tb\u2003c  d [UNK] unknowns drinks"]
 LONGEST = {"binary_model": 8192, "word_vectors": 4096, "tokenizer": 4096, "static_folder": 8192}  # bytes of an input

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
-from ._compiled.norms import cosines_of_rows, rescaled
+from ._compiled.arrays import cosines_of_rows, rescaled
 from ._validation.columns import as_matrix, as_scores, check_same_length
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ._compiled.disk import cache_folder
+from ._compiled.compile import cache_folder
 
 skembed: Any = import_module(__package__)
 

@@ -6,13 +6,12 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skembed._base.trained import TrainedVectorizer
-from skembed._compiled.buffers import read_only
-from skembed._encoders.bag import sum_rows
-from skembed._encoders.content_seeds import content_seeds
+from skembed._compiled.arrays import read_only
 from skembed._training.dense import DenseObjective, Gradients, RowGradients
 from skembed._training.encoded_text import SentenceBlocks, WordBlocks
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.state import Fitted
+from skembed._word_vectors.bag import content_seeds, sum_rows
 
 SOLVERS = [StrOptions({"adam", "adagrad", "sgd"})]
 

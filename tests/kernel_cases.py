@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import reference
 
-from skembed._compiled import random
+from skembed._compiled import sync
 from skembed._compiled.sync import SYNC_SIZE, Team
 from skembed._training import negatives, sentence_blocks
 from skembed._training.encoded_text import Block, EncodedText, Plan
@@ -22,8 +22,8 @@ def for_python(function):
     return numba.jit(**{**function.targetoptions, "no_cpython_wrapper": False})(function.py_func)
 
 
-below, draw_negative = for_python(random.below), for_python(negatives.draw_negative)
-random_bits, uniform = for_python(random.random_bits), for_python(random.uniform)
+below, draw_negative = for_python(sync.below), for_python(negatives.draw_negative)
+random_bits, uniform = for_python(sync.random_bits), for_python(sync.uniform)
 draw_targets = for_python(sentence_blocks.draw_targets)
 
 # 21 numbers are one vector and five more, which overlap.

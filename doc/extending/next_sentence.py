@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval
 
 from skembed._base.pooled import PooledVectorizer
 from skembed._base.trained import TrainedVectorizer
-from skembed._compiled.buffers import ALLOCATOR, Allocator
+from skembed._compiled.arrays import ALLOCATOR, Allocator
 from skembed._compiled.compile import NO_REFCOUNT, lean_kernel
 from skembed._compiled.rows import Selection, combine, dots, logistic
 from skembed._compiled.sync import Team, barrier, partition

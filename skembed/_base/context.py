@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._compiled.buffers import between
+from .._compiled.arrays import between
 from .._corpus.corpus import SentenceCorpus
 from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams

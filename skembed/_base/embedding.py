@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._compiled.norms import cosines_of_rows
+from .._compiled.arrays import cosines_of_rows
 from .._compiled.threads import Threads, check_n_jobs, count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import Batch, offsets
+from .._text.encoder import fault_of_words
 from .._text.known_words import EncodedSentences
-from .._text.sources import BATCH_LENGTH, advising, iter_batches, iter_sentences, iter_slices
-from .._text.splitting import fault_of_words
+from .._text.sources import BATCH_LENGTH, Batch, advising, iter_batches, iter_sentences, iter_slices, offsets
 from .._training.state import FittedState
 from .._validation.columns import length_of
 from .._validation.messages import warn_at_user

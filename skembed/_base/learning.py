@@ -12,10 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._compiled.gather import renumber
-from .._compiled.norms import row_norms
+from .._compiled.arrays import row_norms
+from .._compiled.rows import renumber
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import hash_vectors
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint, EarlyStopping, LearningState
@@ -26,6 +25,7 @@ from .._training.state import FittedState
 from .._training.trainer import Trainer
 from .._validation.messages import warn_at_user
 from .._validation.values import is_set
+from .._word_vectors.bag import hash_vectors
 from .._word_vectors.matches import check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer
 from .reading import waiting_after

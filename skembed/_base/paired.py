@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, joined, linked
-from .._encoders.content_seeds import content_seeds
 from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.checkpoint import Checkpoint
@@ -19,6 +18,7 @@ from .._training.state import FittedState
 from .._validation.columns import length_of
 from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike, PredicateConstraint
+from .._word_vectors.bag import content_seeds
 from .reading import encoded_with, tokenizer_options
 from .scikit_learn import fit_context, hide_class_name
 from .trained import TrainedVectorizer

@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._compiled.buffers import between
-from .._compiled.norms import row_norms
+from .._compiled.arrays import between, row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import hash_vectors
 from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
+from .._text.sources import offsets
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.values import integers
+from .._word_vectors.bag import hash_vectors
 from .learning import median_above_zero
 from .paired import EVIDENCE, PairedVectorizer
 

@@ -12,8 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions
 
-from .._compiled.buffers import read_only
-from .._compiled.norms import row_norms
+from .._compiled.arrays import read_only, row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
@@ -22,6 +21,7 @@ from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.values import INT32_MAX, integers
+from .._word_vectors.bag import first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
 from .reading import Balance, has_characters
 from .scikit_learn import check_layout
@@ -237,8 +237,6 @@ class PooledVectorizer(TextEstimator):
 
     def _pool(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         """The rows of some sentences, written to `out` if that is given."""
-        from .._encoders.bag import sum_rows  # numba takes a while to import
-
         rows, weights, is_unknown, ptr = self._features(state, sentences)
         vectors = read_only(self._summed_vectors(state))
         others = vectors[:0]
@@ -256,8 +254,6 @@ class PooledVectorizer(TextEstimator):
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
         """Vectors of words that were never learned: a direction that depends on the word's text alone."""
-        from .._encoders.bag import hash_vectors  # numba takes a while to import
-
         vectors = hash_vectors(words, self._summed_vectors(state).shape[1])
         vectors *= state.unknown_length
         return vectors
@@ -286,8 +282,6 @@ class PooledVectorizer(TextEstimator):
         """The words that count: all, or with the option `binary` each word once per sentence."""
         if not self.binary:
             return sentences
-        from .._encoders.bag import first_of_each  # numba takes a while to import
-
         ids, ptr = first_of_each(sentences.ids, sentences.ptr)
         return sentences._replace(ids=ids, ptr=ptr)
 

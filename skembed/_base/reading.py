@@ -12,16 +12,15 @@ from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize
 
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import hash_vectors
-from .._text.batches import offsets
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
-from .._text.sources import iter_sentences
+from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays, norms_of
 from .._training.state import FittedState, Vocabulary
 from .._validation.messages import brief, warn_at_user
+from .._word_vectors.bag import hash_vectors
 from .embedding import check_kept
 
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")

@@ -18,8 +18,6 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
 from .._corpus.corpus import SentenceCorpus
-from .._training.learned_arrays import ArrayRecord, LearnedArray
-from .._training.state import FittedState
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import PredicateConstraint, changed_to_plain, check_values, integers
 
@@ -90,6 +88,8 @@ def warn_of_another_length(estimator: Any, option: str, length: int, source: str
 
 
 if TYPE_CHECKING:
+    from .._training.learned_arrays import ArrayRecord, LearnedArray
+    from .._training.state import FittedState
 
     class CallbackSupportMixin: ...
 else:

@@ -17,18 +17,17 @@ from sklearn.utils import check_random_state
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import takes_corpus
-from .._text.batches import encode_words
+from .._text.sources import encode_words
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.values import integers
-from .._word_vectors.common_components import remove_components
+from .._word_vectors import character_ngrams
 from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
-from .._word_vectors.hashed_numbers import hash_numbers
 from .._word_vectors.matches import counts_of, known_fraction
+from .._word_vectors.processing import add_spelling, hash_numbers, remove_components
 from .._word_vectors.read import is_table, learns_none, read_source
-from .._word_vectors.spelling import add_spelling
 from .learning import is_unfitted
 from .pooled import PooledVectorizer
 from .scikit_learn import ShortReprMixin
@@ -292,8 +291,6 @@ def _spelled_without_components(state: ProcessedState, vectors: np.ndarray, word
 
 
 def _vectors_from_ngrams(state: ProcessedState, words: list[str]) -> np.ndarray:
-    from .._encoders import character_ngrams  # numba takes a while to import
-
     ngram_vectors = state.arrays["ngram_vectors_"]
     if not len(ngram_vectors):
         raise ValueError("unknown='ngrams' was set after the fit, which read no n-grams. Fit the estimator again.")

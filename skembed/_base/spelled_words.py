@@ -21,6 +21,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .._training.state import ABSENT, Fitted, FittedState
+from .._word_vectors.character_ngrams import count_ngrams, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
 from .learning import is_unfitted
@@ -105,8 +106,6 @@ class SpelledWords(GivenVectors):
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
-        from .._encoders.character_ngrams import sum_ngrams  # numba takes a while to import
-
         return sum_ngrams(words, _NGRAMS, state.arrays["ngram_vectors_"])
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
@@ -153,8 +152,6 @@ def features_of(
 
     `learned` are the words that have a feature of their own. The size of all given vectors changes nothing.
     """
-    from .._encoders.character_ngrams import count_ngrams  # numba takes a while to import
-
     counts = csr_array(
         (np.ones(corpus.n_tokens, np.float32), corpus.tokens.copy(), corpus.sent_ptr.copy()),
         shape=(len(corpus), len(words)),

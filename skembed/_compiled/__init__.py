@@ -4,17 +4,4 @@ Knows no text and no models.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = [
-    "buffers",
-    "compile",
-    "disk",
-    "gather",
-    "intrinsic",
-    "norms",
-    "products",
-    "random",
-    "rows",
-    "simd",
-    "sync",
-    "threads",
-]
+__all__ = ["arrays", "compile", "products", "rows", "simd", "sync", "threads"]

@@ -1,4 +1,7 @@
-"""From numba's typed form of a function to LLVM's instructions, with fewer of them.
+"""The steps that compile a kernel: those of numba that it needs, types found once, fewer instructions for LLVM.
+
+For an addition of two integers numba tries some twenty definitions, for strings, lists and dates too, each time that it
+passes over a function: half of the time that it takes to find the types in it. `with_memory` finds them once.
 
 numba gives each variable a place on the stack, copies an array to the stack at each access, and clears variables at the
 end of their lives. LLVM removes all that, but to write the instructions in Python, and to read and simplify them, is a
@@ -16,11 +19,45 @@ from typing import Any
 
 from llvmlite import ir
 from llvmlite.ir.instructions import InsertValue
-from numba import types
-from numba.core import cgutils, lowering
-from numba.core.ir import UNDEFINED, Assign
+from numba import extending, types
+from numba.core import cgutils, compiler, errors, lowering
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir import UNDEFINED, Assign, Expr, Global
+from numba.core.typed_passes import NativeLowering
 from numba.core.typing import signature as signature_of
+from numba.cpython.builtins import do_minmax
 from numba.np import arrayobj
+
+_found: dict[Any, Any] = {}  # (function, types of arguments) -> signature
+
+
+def with_memory(context: Any) -> Any:
+    """A typing context that shares everything with this one, and remembers signatures."""
+    kind = type(context)
+    remembering = type(f"Remembering{kind.__name__}", (_Memory, kind), {})
+    copy: Any = object.__new__(remembering)
+    copy.__dict__ = context.__dict__
+    return copy
+
+
+class _Memory:
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if kws or (type(func) is not types.Function and func is not operator.getitem):
+            return super().resolve_function_type(func, args, kws)  # type: ignore[misc]
+        key = func, tuple(args)
+        found = _found.get(key)
+        if found is None:
+            found = super().resolve_function_type(func, args, kws)  # type: ignore[misc]
+            if found is not None:
+                _found[key] = found
+        return found
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        key = operator.setitem, (target, index, value)
+        found = _found.get(key)
+        if found is None:
+            found = _found[key] = super().resolve_setitem(target, index, value)  # type: ignore[misc]
+        return found
 
 
 class _Builder(lowering.IRBuilder):
@@ -256,3 +293,98 @@ def call_of_part(fndesc: Any, library: Any) -> Any:
     call.signature = signature_of(fndesc.restype, *fndesc.argtypes)  # type: ignore[attr-defined]
     call.libs = (library,)  # type: ignore[attr-defined]
     return call
+
+
+# Steps of numba for what kernels do not have: closures, comprehensions, `with`, arithmetic on whole arrays.
+_NEEDLESS = {
+    "IRProcessing",  # which other steps do again
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "NoPythonSupportedFeatureValidation",
+    "AnnotateTypes",
+    "DumpParforDiagnostics",
+}
+
+
+def _of_two(compare: Any) -> Any:
+    """Like `min` or `max` of two numbers, for which numba compiles a function for each pair of types."""
+
+    @extending.intrinsic
+    def chosen(typingctx: Any, a: Any, b: Any) -> Any:
+        if not all(isinstance(kind, (types.Integer, types.Float)) for kind in (a, b)):
+            raise errors.TypingError("no numbers")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return do_minmax(context, builder, signature.args, args, compare)
+
+        return typingctx.unify_types(a, b)(a, b), codegen
+
+    return chosen
+
+
+_OF_TWO = {min: _of_two(operator.lt), max: _of_two(operator.gt)}
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _ReplaceMinMax(FunctionPass):
+    _name = "skembed_min_max"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        found = {}
+        for block in state.func_ir.blocks.values():
+            for statement in block.find_insts(Assign):
+                value = statement.value
+                if isinstance(value, Global) and (value.value is min or value.value is max):
+                    found[statement.target.name] = value
+                elif isinstance(value, Expr) and value.op == "call" and len(value.args) == 2:
+                    if value.func.name in found and not value.vararg:
+                        called = found[value.func.name]
+                        called.value = _OF_TWO[called.value]
+        return bool(found)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerKernel(NativeLowering):
+    _name = "skembed_lower_kernel"
+    lowering_class = KernelLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerPart(NativeLowering):
+    _name = "skembed_lower_part"
+    lowering_class = PartLower
+
+    def run_pass(self, state: Any) -> bool:
+        try:
+            done = super().run_pass(state)
+            state["library"].is_by_value = True
+            return done
+        except Exception:  # of any kind, where a part calls code of numba's that expects its own convention
+            return _LowerKernel().run_pass(state)
+
+
+def passes_of(state: Any, *, is_part: bool) -> list[Any]:
+    """The steps for one function."""
+    state.typingctx = with_memory(state.typingctx)
+    needless = _NEEDLESS if state.flags.nrt else _NEEDLESS | {"IRLegalization"}  # which says when references end
+    chosen = compiler.PassManager("skembed")
+    for step, meaning in compiler.DefaultPassBuilder.define_nopython_pipeline(state).passes:
+        if step is NativeLowering:
+            lean = is_part and not state.flags.nrt
+            step = _LowerPart if lean else _LowerKernel
+        if step.__name__ == "ReconstructSSA":
+            chosen.add_pass(_ReplaceMinMax, "replace min and max")
+        if step.__name__ not in needless:
+            chosen.add_pass(step, meaning)
+    chosen.finalize()
+    return [chosen]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .compile import INLINE_LLVM
+from .compile import INLINE_LLVM, lean_kernel
 from .simd import (
     WIDTH,
     divide,
@@ -377,3 +377,16 @@ def tanh(x):
     q = multiply_add(q, square, splat(_TANH_Q[2]))
     q = multiply_add(q, square, splat(_TANH_Q[3]))
     return divide(multiply_add(x, p, zero), q)
+
+
+@lean_kernel
+def renumber(ids, remap, new_ids):
+    """Write the entry of ``remap`` (n_words,) int32 for each id; returns whether one is below zero.
+
+    ``ids`` and ``new_ids`` (n,) int32 may be the same array
+    """
+    dropped = False
+    for i in range(ids.shape[0]):
+        new_ids[i] = remap[ids[i]]
+        dropped |= new_ids[i] < 0
+    return dropped

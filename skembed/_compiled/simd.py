@@ -1,4 +1,4 @@
-"""Sixteen float32 at a time: the operations on vectors that numba does not have.
+"""Operations that numba does not have, written in LLVM's instructions: those on sixteen float32 at a time.
 
 The compiler vectorises a plain loop well only where it knows how long a row is and that arrays do not overlap. Here
 the vectors are explicit: `load`, `multiply_add` and the others work on sixteen float32 at once, which is one register
@@ -7,12 +7,61 @@ with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed orde
 With ``NUMBA_DISABLE_JIT=1`` the same functions work on arrays of sixteen numbers.
 """
 
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numba.extending
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
+from numba.core import cgutils
 from numba.extending import models, register_model
 
-from .intrinsic import ARRAY, call, intrinsic, item_pointer, no_operation
+ARRAY = None  # as the type of an argument: any C-contiguous array
+
+
+def intrinsic(result: Any, *arguments: Any, python: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return a decorator for a function that writes an operation, given numba's types of its result and arguments.
+
+    The function receives LLVM's builder and a value for each argument: of an array the struct of pointer and shape.
+    With ``NUMBA_DISABLE_JIT=1`` the operation is the function `python`.
+    """
+
+    def decorate(write: Any) -> Any:
+        def define(typingctx: Any, *given: Any) -> Any:
+            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                values = [
+                    context.make_array(kind)(context, builder, value) if argument is ARRAY else value
+                    for argument, kind, value in zip(arguments, signature.args, args)
+                ]
+                written = write(builder, *values)
+                return context.get_dummy_value() if result is types.void else written
+
+            return result(*(argument or kind for argument, kind in zip(arguments, given))), codegen
+
+        define.__name__, define.__doc__ = write.__name__, write.__doc__
+        define.__signature__ = inspect.signature(write)  # type: ignore[attr-defined]
+        return python if config.DISABLE_JIT else numba.extending.intrinsic(define)
+
+    return decorate
+
+
+def item_pointer(builder: Any, array: Any, index: Any, kind: Any = None) -> Any:
+    """Address of an item of an array, as a pointer to LLVM's type `kind` if that is given."""
+    pointer = builder.gep(array.data, [index])
+    return pointer if kind is None else builder.bitcast(pointer, kind.as_pointer())
+
+
+def call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    """Call an operation of LLVM."""
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def no_operation(*arguments: Any) -> None:
+    """Do nothing."""
+
 
 WIDTH = 16  # float32 in a vector
 _FLOATS = ir.VectorType(ir.FloatType(), WIDTH)

@@ -4,4 +4,4 @@ Knows no vectors, no training and no estimators.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["corpus", "input", "pairs", "storage"]
+__all__ = ["content", "corpus", "input", "pairs"]

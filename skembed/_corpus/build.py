@@ -12,13 +12,12 @@ import numpy as np
 
 from .._compiled.threads import Threads, count_threads
 from .._storage.folders import NewFolder, new_folder
-from .._text.batches import Batch, offsets
 from .._text.encoder import LEAST_BATCHES, CorpusTokenizer
+from .._text.sources import Batch, offsets
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.values import user_path
-from .content import Content, make_settings
-from .storage import CORPUS, arrays_of, growing_arrays, trust
+from .content import CORPUS, Content, arrays_of, growing_arrays, make_settings, trust
 
 NO_SENTENCES = "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
 # What a corpus is made of: content, tokenizer, settings, path and digest.
@@ -114,7 +113,7 @@ def _write_final_ids(
 
     `ids` has the provisional ids of each batch, which are used up.
     """
-    from .._compiled.gather import renumber  # numba takes a while to import
+    from .._compiled.rows import renumber  # numba takes a while to import
 
     def replace(item: tuple[_Batch, np.ndarray]) -> bool:
         batch, its_ids = item

@@ -13,9 +13,17 @@ from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.values import PathLike
 from .build import Built
-from .content import Content, as_rows, check_content, make_settings, open_content, read_handle, save_content
+from .content import (
+    Content,
+    as_rows,
+    check_content,
+    corpus_digest,
+    make_settings,
+    open_content,
+    read_handle,
+    save_content,
+)
 from .readers import Readers
-from .storage import corpus_digest
 
 
 class SentenceCorpus(Readers):

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from .._text.batches import offsets
-from .._text.sources import wrong_row
+from .._text.sources import offsets, wrong_row
 from .._text.tokenizer import reads_strings
 from .._text.vocabulary import Vocabulary
 from .._validation.messages import brief

@@ -24,8 +24,7 @@ from .._text.vocabulary import Vocabulary
 from .._validation.messages import brief
 from .._validation.values import PathLike, advice_on, check_client
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
-from .content import Content, make_settings
-from .storage import STEP, growing_arrays
+from .content import STEP, Content, growing_arrays, make_settings
 
 _ARITY = 8  # vocabularies that a task merges
 _ONE_TABLE = (

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from .._compiled.arrays import row_norms
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .._compiled.norms import row_norms
 from .._compiled.products import product_by_row
 from .._compiled.rows import ONE, tanh
 from .._compiled.simd import WIDTH, load, multiply_add, splat, store, zero_first

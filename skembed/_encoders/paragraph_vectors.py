@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import read_only
+from .._compiled.arrays import read_only
 from .._compiled.compile import INLINE_NUMBA, kernel, lean_kernel
 from .._compiled.rows import (
     ONE,

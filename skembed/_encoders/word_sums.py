@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from .._compiled.arrays import row_norms
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .._compiled.norms import row_norms
 from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, prefetch_row
 from .._compiled.simd import (
     WIDTH,

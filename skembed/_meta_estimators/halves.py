@@ -13,7 +13,7 @@ from .._base.reading import has_order
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
-from .._text.batches import offsets
+from .._text.sources import offsets
 from .._text.vocabulary import Vocabulary
 from .._text.words import HAN_LETTER, UNSPACED_LETTER, WORD, words_of
 from .._word_vectors.join import unit_rows

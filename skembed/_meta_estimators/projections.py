@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, vstack
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from .._compiled.buffers import read_only
-from .._encoders.bag import sum_rows
+from .._compiled.arrays import read_only
 from .._validation.messages import warn_at_user
+from .._word_vectors.bag import sum_rows
 
 _N_ITER = 2  # power iterations: with 5, scikit-learn's default, classifiers were no better
 _MORE = 10  # directions that are found and left out again, as in scikit-learn

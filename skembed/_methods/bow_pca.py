@@ -16,9 +16,8 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.embedding import CoverageCounter, encode_batch, encoded_batches, encoded_corpus
 from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
-from .._text.sources import advising
+from .._text.sources import advising, offsets
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.values import integers

@@ -13,8 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.learning import median_length
 from .._base.paired_words import PairedSequences, PairedState
-from .._compiled.buffers import read_only
-from .._encoders.bag import sum_rows
+from .._compiled.arrays import read_only
 from .._encoders.convolution import (
     Convolution,
     Filters,
@@ -30,6 +29,7 @@ from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.values import integers, satisfies
+from .._word_vectors.bag import sum_rows
 
 _WIDEST = 100
 

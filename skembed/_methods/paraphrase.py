@@ -10,10 +10,10 @@ import numpy as np
 from .._base.paired_words import PairedWords
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import first_of_each
 from .._encoders.word_sums import WordSums
 from .._training.encoded_text import EncodedText
 from .._training.state import FittedState
+from .._word_vectors.bag import first_of_each
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):

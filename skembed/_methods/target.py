@@ -14,7 +14,6 @@ from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .._encoders.bag import mapped
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import LearnedArray, start_uniform
@@ -23,6 +22,7 @@ from .._training.state import Fitted, FittedState
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike
+from .._word_vectors.bag import mapped
 
 
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):

@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
+from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
-from .._compiled.random import random_bits, uniform
 from .._compiled.rows import (
     ONE,
     Selection,
@@ -40,7 +39,7 @@ from .._compiled.rows import (
     padded,
     prefetch_row,
 )
-from .._compiled.sync import Team
+from .._compiled.sync import Team, random_bits, uniform
 from .._training.encoded_text import (
     EncodedText,
     Plan,

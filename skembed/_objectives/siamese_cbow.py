@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ALLOCATOR, Allocator
+from .._compiled.arrays import ALLOCATOR, Allocator
 from .._compiled.compile import INLINE_NUMBA, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, combine, copy_scaled, dots, mean_square, softmax
 from .._compiled.sync import Team, barrier, partition

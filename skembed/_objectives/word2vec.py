@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ALLOCATOR, Allocator, unshared_width
+from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_NUMBA, lean_kernel
-from .._compiled.random import below, random_bits, uniform
 from .._compiled.rows import ONE, Selection, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
-from .._compiled.sync import Team
+from .._compiled.sync import Team, below, random_bits, uniform
 from .._training.encoded_text import (
     EncodedText,
     Plan,

@@ -20,9 +20,9 @@ from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.student import StudentVectorizer
 from .._pretrained.parameter import PRETRAINED
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
-from .._text.batches import encode_words
 from .._text.character_counts import NgramVocabulary
 from .._text.character_ngrams import CharacterNgrams
+from .._text.sources import encode_words
 from .._text.words import WORD
 from .._validation.messages import brief
 from .header import Description, describe_model, inner_entries, model_of, parameter_to_json

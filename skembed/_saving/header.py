@@ -13,9 +13,9 @@ import numpy as np
 from .._base.reading import tokenizer_options
 from .._base.scikit_learn import as_fitted, layout_of_options, records_of
 from .._base.text import TextEstimator
-from .._text.batches import decode_words, encode_words
-from .._text.data_tokenizer import DataTokenizer
+from .._text.sources import decode_words, encode_words
 from .._text.tokenizer import Tokenizer, check_pattern
+from .._text.words import DataTokenizer
 from .._validation.messages import brief
 from .._validation.values import plain
 from .values import ArrayStore, from_json, to_json

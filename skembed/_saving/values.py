@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from .._text.data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
+from .._text.words import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .._validation.messages import brief
 
 _SCALARS = {"bool", "float32", "float64", "int32", "int64"}

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import read_only_view
-from .._corpus.storage import CORPUS
-from .._text.batches import offsets
+from .._compiled.arrays import read_only_view
+from .._corpus.content import CORPUS
+from .._text.sources import offsets
 from .._training.encoded_text import EncodedText
 from .._validation.messages import warn_at_user
 

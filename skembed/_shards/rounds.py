@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import lean_kernel
 from .._compiled.rows import ONE, add_scaled, blend, copy_scaled, mean_square, prefetch_row
 from .._training.checkpoint import PartOfPass

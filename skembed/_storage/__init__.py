@@ -4,4 +4,4 @@ One format for all of them, which holds no code. Knows nothing of what the array
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["array_files", "files", "folders"]
+__all__ = ["array_files", "folders"]

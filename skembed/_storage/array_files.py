@@ -1,4 +1,4 @@
-"""Files of arrays in the format safetensors: written without a copy, grown at their end, mapped into memory."""
+"""Files written whole or not at all; arrays in the format safetensors, grown at their end, mapped into memory."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ import hashlib
 import io
 import json
 import math
+import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
-from .._validation.values import naming
+from .._validation.values import PathLike, naming, user_path
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+    """Give a file to write to, beside the path, and put it there in one step if all goes well."""
+    target = user_path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder. Give the name of a file.")
+    with naming(target):
+        file = NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", suffix=".new", delete=False)
+        try:
+            with file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(file.name, _mode_of_new_files())
+            os.replace(file.name, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(file.name)
+            raise
+
+
+def _mode_of_new_files() -> int:
+    """Permissions that `open` would give; those of a temporary file are for its owner alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
 
 _DTYPES = {"F16": "<f2", "I8": "i1", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1"}
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}

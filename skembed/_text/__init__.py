@@ -5,10 +5,8 @@ Knows files, containers and encodings of text. Knows no documents on disk, no ve
 
 # Modules that other packages of skembed may import.
 __all__ = [
-    "batches",
     "character_counts",
     "character_ngrams",
-    "data_tokenizer",
     "encoder",
     "files",
     "known_words",
@@ -16,9 +14,7 @@ __all__ = [
     "ngrams",
     "parquet",
     "piece_tokenizer",
-    "sentences",
     "sources",
-    "splitting",
     "tokenizer",
     "vocabulary",
     "words",

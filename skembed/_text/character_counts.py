@@ -15,13 +15,12 @@ import numpy as np
 from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import offsets
 from .character_ngrams import CharacterNgrams
 from .character_spans import Lengths, cut_to_spans
 from .characters import CharacterEncoder, GrowingTrie
 from .encoder import LEAST_BATCHES
 from .ngram_trie import Trie, edge_to, find_tokens, parent_and_character, trie_of
-from .sources import BATCH_LENGTH, iter_slices, wrong_row
+from .sources import BATCH_LENGTH, iter_slices, offsets, wrong_row
 
 _DTYPES_IN_FILE = np.uint8, np.int32, np.uint8
 

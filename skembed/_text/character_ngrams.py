@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._validation.messages import brief
-from .data_tokenizer import DataTokenizer
-from .words import compose, lower, split_words
+from .words import DataTokenizer, compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
 BOTH = "word+char_wb"

@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .batches import offsets
 from .character_ngrams import CharacterNgrams
+from .sources import offsets
 
 _LAST_SPACE = 0x3000
 _SPACE = np.uint32(ord(" "))

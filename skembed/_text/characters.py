@@ -10,7 +10,6 @@ import numpy as np
 
 from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
-from .batches import decode_words, offsets
 from .character_ngrams import MARK, CharacterNgrams
 from .character_spans import Lengths, Spans, cut_to_spans
 from .ngram_hash import SharedRows
@@ -26,6 +25,7 @@ from .ngram_trie import (
     spell,
 )
 from .scanner import KnownWords, Scanner, pack_words
+from .sources import decode_words, offsets
 from .vocabulary import Vocabulary
 
 MOST_NODES = 2**30 - 1  # ids are int32, and the lowest bit tells words from n-grams
@@ -80,7 +80,7 @@ class GrowingTrie:
         return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[nodes]
 
     def packed(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the n-grams of some nodes as :func:`~skembed._text.batches.encode_words` packs words."""
+        """Return the n-grams of some nodes as :func:`~skembed._text.sources.encode_words` packs words."""
         n_bytes = np.empty(len(self.edges), np.int64)
         count_bytes(self.edges, n_bytes)
         ptr = offsets(n_bytes[nodes])

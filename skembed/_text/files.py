@@ -18,7 +18,7 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.values import PathLike, describe_unreadable, files_below, listed_paths, user_path
-from .batches import PADDING, Text
+from .sources import PADDING, Text
 from .tokenizer import Tokenizer, reads_strings
 
 READ_SIZE = 1 << 18  # characters, or bytes, of a file in a batch

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .batches import Batch, offsets
 from .encoder import WordIds, encode_in_python, scan_rows
+from .sources import Batch, offsets
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:

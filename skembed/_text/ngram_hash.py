@@ -9,9 +9,9 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .batches import encode_words
 from .character_ngrams import CharacterNgrams
 from .character_spans import Lengths, Spans
+from .sources import encode_words
 from .utf8 import utf8
 
 # FNV-1a with 64 bits, of which 32 are kept: numba would widen a product of 32 bits too.
@@ -69,7 +69,7 @@ class SharedRows:
         return rows
 
     def packed(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the names of some rows as :func:`~skembed._text.batches.encode_words` packs words."""
+        """Return the names of some rows as :func:`~skembed._text.sources.encode_words` packs words."""
         return encode_words([self._analyzer.name_of_row(row) for row in nodes.tolist()])
 
     def distinct(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

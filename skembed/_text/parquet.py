@@ -15,8 +15,7 @@ import numpy as np
 
 from .._validation.messages import brief
 from .._validation.values import PathLike, describe_unreadable, files_below, listed_paths, user_path
-from .batches import Column, string_types
-from .sources import BATCH_SIZE, document_starts, iter_batches
+from .sources import BATCH_SIZE, Column, document_starts, iter_batches, string_types
 from .tokenizer import Tokenizer, reads_strings
 
 # A column of a row group is read through a buffer of this size: row groups may be larger than memory.

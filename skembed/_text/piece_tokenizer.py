@@ -14,8 +14,7 @@ from typing import Any
 
 from .._validation.messages import brief
 from .._validation.values import parse_json
-from .data_tokenizer import DataTokenizer
-from .words import find_marked_words
+from .words import DataTokenizer, find_marked_words
 
 _Normalizer = Callable[[str], str]
 _Splitter = Callable[[str], list[str]]

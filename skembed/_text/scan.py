@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
-from .batches import CODE, MARK, STACKED, UNSPACED
+from .sources import CODE, MARK, STACKED, UNSPACED
 from .utf8 import (
     COMPRESSES,
     CONTEXT,

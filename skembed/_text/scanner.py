@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .batches import PADDING, Batch, Buffer, Column, Text, join_strings, lower_rows, lowered_characters
 from .files import decoding_message
 from .scan import N_IDS, SEGMENT, SENTENCE, Scanned, Segment, Tables, scan
+from .sources import PADDING, Batch, Buffer, Column, Text, join_strings, lower_rows, lowered_characters
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,

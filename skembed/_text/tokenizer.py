@@ -20,8 +20,16 @@ from .._validation.columns import items_of
 from .._validation.messages import brief
 from .._validation.values import plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
-from .data_tokenizer import DataTokenizer, tokenizer_from_json, tokenizer_to_json
-from .words import compose, join_words, lower, lower_letters, split_words
+from .words import (
+    DataTokenizer,
+    compose,
+    join_words,
+    lower,
+    lower_letters,
+    split_words,
+    tokenizer_from_json,
+    tokenizer_to_json,
+)
 
 # Patterns of a file that need no consent, as each takes a time in proportion to the text.
 BETWEEN_SPACES = r"[^\0\t-\r ]+"  # as fastText and word2vec split text

@@ -6,8 +6,8 @@ from numba import njit, types
 from numba.core.registry import cpu_target
 
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
-from .._compiled.intrinsic import ARRAY, call, intrinsic, item_pointer
-from .batches import IN_CONTEXT
+from .._compiled.simd import ARRAY, call, intrinsic, item_pointer
+from .sources import IN_CONTEXT
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
 _CAPITAL_SIGMA, _SIGMA = 0x3A3, 0x3C3

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._compiled.threads import Threads
 from .._validation.messages import brief
-from .batches import decode_words, encode_words, offsets
+from .sources import decode_words, encode_words, offsets
 
 _KEY_BYTES = 8
 _MANY = 20_000  # words, from which on it takes longer to order them than to start a thread

@@ -16,8 +16,8 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import prefetch_row
 from .._compiled.simd import prefetch_item
-from .._text.batches import offsets
 from .._text.character_ngrams import CharacterNgrams
+from .._text.sources import offsets
 from .._text.tokenizer import Tokenizer
 from .._validation.targets import NO_CLASS
 

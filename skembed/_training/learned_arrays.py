@@ -14,10 +14,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ALLOCATOR, unshared_width
+from .._compiled.arrays import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
-from .._compiled.random import fill_uniform
 from .._compiled.rows import ONE, add_scaled, prefetch_row
+from .._compiled.sync import fill_uniform
 
 FOR_INFERENCE = (
     "This model was saved for inference only, without what training needs. Save it with inference_only=False, or fit "

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import unshared_zeros
+from .._compiled.arrays import unshared_zeros
 from .._compiled.compile import INLINE_LLVM, kernel
-from .._compiled.random import below, random_bits, uniform
+from .._compiled.sync import below, random_bits, uniform
 
 # The columns of the alias tables: a word, the word that may be drawn instead, and the probability that it is not, times
 # CERTAIN. One column is free, so that a draw reads one cache line.

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .._compiled.random import random_bits
+from .._compiled.sync import random_bits
 from .._compiled.threads import Threads
 from .dense import SteppingLoop, move_by_adam
 from .encoded_text import EncodedText

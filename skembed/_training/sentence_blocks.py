@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import ALLOCATOR, unshared_width
+from .._compiled.arrays import ALLOCATOR, unshared_width
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT
-from .._compiled.random import below, random_bits
 from .._compiled.rows import ONE, Selection, combine, prefetch_row
-from .._compiled.sync import aborted, barrier
+from .._compiled.sync import aborted, barrier, below, random_bits
 from .._text.ngrams import ngram_row
 from .encoded_text import count_words_of_runs, longest_sentence, prefetch_run, runs_of_thread
 from .learned_arrays import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows

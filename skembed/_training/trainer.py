@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numba
 import numpy as np
 
-from .._compiled.buffers import ALLOCATOR, Allocator, ByteCounter, ShapeOnly, unshared_zeros
+from .._compiled.arrays import ALLOCATOR, Allocator, ByteCounter, ShapeOnly, unshared_zeros
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with

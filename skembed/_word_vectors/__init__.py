@@ -1,7 +1,7 @@
-"""Word vectors learned elsewhere, and what is done with them before they are summed, a file for each step.
+"""Word vectors learned elsewhere, what is done with them, and the compiled sums of vectors of words and n-grams.
 
 Knows no method.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["common_components", "fasttext", "hashed_numbers", "join", "matches", "read", "spelling", "write"]
+__all__ = ["bag", "character_ngrams", "fasttext", "join", "matches", "processing", "read", "write"]

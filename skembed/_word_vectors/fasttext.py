@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._text.batches import offsets
+from .._text.sources import offsets
 from .._validation.values import describe_unreadable, user_path
 
 MAGIC = b"\xba\x16\x4f\x2f"
@@ -87,7 +87,7 @@ class BinaryModel(NamedTuple):
         vectors = self.read_rows(0, len(self.words))
         if self.lengths[1] == 0 or self.is_sent2vec:
             return vectors
-        from .._encoders import character_ngrams  # numba takes a while to import
+        from . import character_ngrams  # numba takes a while to import
 
         ngrams = self.read_ngrams() if ngrams is None else ngrams
         for start in range(0, len(vectors), _STEP):

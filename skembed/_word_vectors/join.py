@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
-from .directions import no_moments, strongest_directions
 from .matches import SIF_A, check_given, counts_of, known_fraction
+from .processing import no_moments, strongest_directions
 from .read import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors

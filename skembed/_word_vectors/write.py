@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._storage.files import replacing
+from .._storage.array_files import replacing
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import PathLike
-from .binary_rows import LARGEST, binary_row
-from .gensim_vectors import make_keyed_vectors
-from .read import read_source
-from .text_rows import text_row
+from .files import LARGEST, binary_row, text_row
+from .read import make_keyed_vectors, read_source
 
 
 def write_word_vectors(

@@ -22,7 +22,7 @@ from urllib.request import urlopen
 from sklearn.datasets import get_data_home
 from sklearn.utils import check_scalar
 
-from skembed._storage.files import replacing
+from skembed._storage.array_files import replacing
 from skembed._validation.values import PathLike, user_path
 
 # A commit pins every file below this address; tests put the address of their server here.

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
-from .._text.sentences import halves_of
+from .._text.words import halves_of
 from .._validation.columns import as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity

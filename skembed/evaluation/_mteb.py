@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._compiled.norms import rescaled
+from .._compiled.arrays import rescaled
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts
 from .._validation.columns import as_list, as_matrix, columns_of

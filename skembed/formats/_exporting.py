@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from .._storage.files import replacing
+from .._storage.array_files import replacing
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
 from . import _binary_models as binary_models

@@ -13,8 +13,8 @@ from .._base.pooled import PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.cphrase import CPhraseObjective
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
+from .._text.sources import offsets
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.values import integers

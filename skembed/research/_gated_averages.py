@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit
 
-from .._compiled.norms import row_norms
+from .._compiled.arrays import row_norms
 from .._compiled.products import product_by_row
 from .._training.encoded_text import EncodedText
 from .._training.pairs import IndexedSentences, OverWords, PairEncoder

@@ -10,7 +10,7 @@ import numpy as np
 from .._base.reading import tokenizer_options
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import offsets
+from .._text.sources import offsets
 from .._text.tokenizer import BRACKETED, Tokenizer
 
 OPENING, CLOSING = "(", ")"

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.learning import median_length
 from .._base.scikit_learn import LENGTH, length_without_source
 from .._base.trained import TrainedVectorizer
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
+from .._text.sources import offsets
 from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.encoded_text import EncodedText, SentenceBlocks
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform

@@ -12,8 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.reading import check_agreement
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
-from .._text.batches import offsets
 from .._text.known_words import EncodedSentences
+from .._text.sources import offsets
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.values import INT64_MAX, integers

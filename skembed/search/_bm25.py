@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import lean_kernel
-from .._text.batches import offsets
+from .._text.sources import offsets
 
 
 class Scoring(NamedTuple):

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils import check_random_state
 
-from .._text.sentences import halves_of, sentences_of
-from .._text.words import UNSPACED_LETTER
+from .._text.words import UNSPACED_LETTER, halves_of, sentences_of
 
 _SENTENCES = 4  # of a document, each a pair with the rest
 _TITLES = 2  # times that the pair of title and body counts

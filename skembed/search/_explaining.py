@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._text.batches import decode_words
+from .._text.sources import decode_words
 from ._bm25 import idf
 from ._index_state import IndexState
 from ._query import Query

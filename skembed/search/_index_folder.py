@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.rows import padded
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._saving.values import ArrayStore, from_json, to_json

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._compiled.buffers import read_only_view
-from .._text.batches import encode_words, offsets
+from .._compiled.arrays import read_only_view
+from .._text.sources import encode_words, offsets
 from .._validation.messages import brief
 from ._bm25 import Postings, Scoring, list_postings
 from ._learned_vectors import DocumentVectors, Moments, moments_of, vectors_of

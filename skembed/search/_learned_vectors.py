@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import lean_kernel
 from .._compiled.products import product_by_row
 from .._compiled.rows import copy_scaled, mean_square, padded
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
-from .._encoders.bag import sum_rows
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._pretrained.vectorizer import PretrainedVectorizer
-from .._text.batches import offsets
+from .._text.sources import offsets
 from .._text.vocabulary import Vocabulary
+from .._word_vectors.bag import sum_rows
 from .._word_vectors.join import unit_rows
 from ._ranking import dot
 from ._terms import TermReader

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn import get_config
 
-from .._compiled.buffers import read_only, read_only_view
+from .._compiled.arrays import read_only, read_only_view
 from .._compiled.products import multiply, panels_of
 from .._compiled.simd import WIDTH
 from .._validation.columns import as_matrix

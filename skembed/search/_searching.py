@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
-from .._text.batches import offsets
+from .._text.sources import offsets
 from ._bm25 import have_phrase, idf
 from ._index_state import IndexState
 from ._learned_vectors import spread_of_cosines, vectors_of

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import NO_REFCOUNT, lean_kernel
 from .._compiled.threads import Threads, count_threads
-from .._text.batches import decode_words, encode_words, offsets
 from .._text.encoder import CorpusTokenizer
-from .._text.sources import iter_batches
+from .._text.sources import decode_words, encode_words, iter_batches, offsets
 from .._text.tokenizer import Tokenizer
 from .._text.words import lower
 

@@ -14,8 +14,7 @@ from numba.core.errors import TypingError
 from test_processes import HANGS_AFTER, ROOT, run
 
 from skembed._compiled import compile as compiling
-from skembed._compiled import disk, parts
-from skembed._compiled.random import fill_uniform
+from skembed._compiled.sync import fill_uniform
 
 
 def rows_of_one_kernel():
@@ -27,7 +26,7 @@ def rows_of_one_kernel():
 
 RUN_ONE_KERNEL = f"""
 import numpy as np
-from skembed._compiled.random import fill_uniform
+from skembed._compiled.sync import fill_uniform
 {inspect.getsource(rows_of_one_kernel)}
 print(rows_of_one_kernel())
 """
@@ -111,8 +110,8 @@ def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
     """An edit in any package with kernels, or a move of a file, gives a new digest; other edits do not."""
     package = tmp_path / "skembed"
     shutil.copytree(ROOT / "skembed", package, ignore=shutil.ignore_patterns("__pycache__", "data"))
-    monkeypatch.setattr(disk, "_PACKAGE", package)
-    digests = [disk.digest_of_sources()]
+    monkeypatch.setattr(compiling, "_PACKAGE", package)
+    digests = [compiling.digest_of_sources()]
     with_kernels = {}
     for path in sorted(package.rglob("*.py")):
         if re.search(r"^@(njit|kernel|lean_kernel|intrinsic)\b", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -120,13 +119,13 @@ def test_compiled_code_belongs_to_all_its_sources(tmp_path, monkeypatch):
     assert {"_compiled", "_text", "_encoders", "_training", "_objectives"} <= set(with_kernels)
     for path in with_kernels.values():
         path.write_text(path.read_text(encoding="utf-8") + "\nSCALE = 2\n", encoding="utf-8")
-        digests.append(disk.digest_of_sources())
+        digests.append(compiling.digest_of_sources())
     moved = with_kernels["_training"]
     moved.rename(moved.with_name("another_name.py"))
-    digests.append(disk.digest_of_sources())
+    digests.append(compiling.digest_of_sources())
     assert len(set(digests)) == len(digests)
     (package / "_text" / "without_kernels.py").write_text("no compiled function")
-    assert disk.digest_of_sources() == digests[-1]
+    assert compiling.digest_of_sources() == digests[-1]
 
 
 COUNT = """
@@ -150,15 +149,14 @@ def counted(code, **environment):
 HOLD = """
 import time
 from skembed._compiled import compile as compiling
-from skembed._compiled import disk, parts
-from skembed._compiled.random import fill_uniform
-assert disk._lock(f"{fill_uniform._cache._cache_file._index_path}.lock")
+from skembed._compiled.sync import fill_uniform
+assert compiling._lock(f"{fill_uniform._cache._cache_file._index_path}.lock")
 print("holds", flush=True)
 time.sleep(600)
 """
 
 
-@pytest.mark.skipif(disk.fcntl is None, reason="a system without such locks")
+@pytest.mark.skipif(compiling.fcntl is None, reason="a system without such locks")
 def test_a_killed_process_leaves_no_lock(tmp_path):
     environment = {**os.environ, "SKEMBED_CACHE_DIR": str(tmp_path)}
     holder = subprocess.Popen([sys.executable, "-c", HOLD], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
@@ -178,24 +176,24 @@ def test_a_killed_process_leaves_no_lock(tmp_path):
     assert waiter.communicate(timeout=60)[0].strip() == rows_of_one_kernel()
 
 
-@pytest.mark.skipif(disk.fcntl is None, reason="a system without such locks")
+@pytest.mark.skipif(compiling.fcntl is None, reason="a system without such locks")
 def test_a_process_waits_for_a_lock_only_so_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(disk, "_LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(compiling, "_LONGEST_WAIT", 0.1)
     path = str(tmp_path / "kernel.lock")
-    assert disk._lock(path)
+    assert compiling._lock(path)
     other = os.open(path, os.O_RDWR)
-    disk.release_locks(path)
-    disk.fcntl.flock(other, disk.fcntl.LOCK_EX)
-    assert not disk._lock(path)
+    compiling.release_locks(path)
+    compiling.fcntl.flock(other, compiling.fcntl.LOCK_EX)
+    assert not compiling._lock(path)
     os.close(other)
-    assert disk._lock(path)
-    disk.release_locks()
-    assert not disk._lock(str(tmp_path / "missing" / "kernel.lock"))
+    assert compiling._lock(path)
+    compiling.release_locks()
+    assert not compiling._lock(str(tmp_path / "missing" / "kernel.lock"))
 
 
 def test_an_error_while_compiling_releases_the_lock(monkeypatch):
     held = []
-    monkeypatch.setattr(parts, "release_locks", lambda: held.append("released"))
+    monkeypatch.setattr(compiling, "release_locks", lambda: held.append("released"))
     with pytest.raises(TypingError):
         compiling.kernel(lambda x: x.nothing)(1)
     assert held == ["released"]
@@ -227,7 +225,7 @@ def test_code_that_nobody_has_used_for_long_is_swept(tmp_path):
     for name in names[::2]:
         os.utime(tmp_path / name, (0, 0))
     run(RUN_ONE_KERNEL, SKEMBED_CACHE_DIR=str(tmp_path))
-    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], disk.cache_folder().name}
+    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], compiling.cache_folder().name}
 
 
 def test_full_disk_does_not_end_a_fit(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skembed import SentenceCorpus
-from skembed._compiled import buffers
+from skembed._compiled import arrays
 from skembed._training.encoded_text import SentenceBlocks
 
 SENTENCES, DOCUMENTS = TEXT[9:29], GROUPS[9:29]
@@ -88,14 +88,14 @@ def changes(draw, name):
 
 
 def small_machine(monkeypatch):
-    unshared_zeros = buffers.unshared_zeros
+    unshared_zeros = arrays.unshared_zeros
 
     def guarded(shape, dtype):
         if np.prod([float(n) for n in shape]) * np.dtype(dtype).itemsize > ROOM:
             raise MemoryError
         return unshared_zeros(shape, dtype)
 
-    monkeypatch.setattr(buffers, "unshared_zeros", guarded)
+    monkeypatch.setattr(arrays, "unshared_zeros", guarded)
 
 
 @pytest.mark.parametrize("skip", [False, True])
@@ -225,7 +225,7 @@ def test_what_the_text_does_not_need_takes_no_memory_and_changes_no_bit(name, op
 
 @pytest.mark.parametrize("name", TRAINED_CLASSES)
 def test_estimate_takes_no_memory_for_what_it_counts(name, monkeypatch):
-    monkeypatch.setattr(buffers.Allocator, "zeros", None)
+    monkeypatch.setattr(arrays.Allocator, "zeros", None)
     options = {"n_components": 2**31 - 1, "batch_size": 10**9}
     options |= {"ngram_range": (1, 2), "n_buckets": 2**31 - 1000} if name == "Sent2VecVectorizer" else {}
     memory = make(name, **options).estimate_memory(corpus())

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import skembed._corpus.corpus as corpus_module
 from benchmarks.forged_folders import array_file, forge, read_arrays
-from skembed._corpus.content import Content
+from skembed._corpus.content import Arrays, Content, corpus_digest
 from skembed._corpus.corpus import SentenceCorpus
-from skembed._corpus.storage import Arrays, corpus_digest
 from skembed._text.vocabulary import Vocabulary
 
 TEXT = ["The cat sat.", "The cat slept!", "", "A dog", "Rain, rain, rain.", "the end"]

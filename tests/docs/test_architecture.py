@@ -220,14 +220,14 @@ FIND = "_text.sources.iter_sentences"
     [
         ([FIND, "_text.sources.iter_sentence"], "_text.sources.iter_sentence does not exist"),
         ([FIND, "_text.source.iter_sentences"], "_text.source.iter_sentences names no module"),
-        (["_encoders.bag.sum_rows", FIND], "_text.sources.iter_sentences is not called after"),
+        (["_word_vectors.bag.sum_rows", FIND], "_text.sources.iter_sentences is not called after"),
         ([FIND, "_corpus.readers.Readers.from_sentences"], "from_sentences is not called after"),
         (["_text.scan.scan", "_text.scan._look_up", "_text.scan._find_spans"], "_find_spans is not called after"),
         (
             ["_text.scan.scan", "_training.learned_arrays.update_rows"],
             "_training.learned_arrays.update_rows is not called after",
         ),
-        (["_encoders.bag.sum_rows", "_text.scan.scan"], "_text.scan.scan is not called after"),
+        (["_word_vectors.bag.sum_rows", "_text.scan.scan"], "_text.scan.scan is not called after"),
         ([FIND, "_text.known_words.encode_in_python"], "_text.known_words.encode_in_python does not exist"),
     ],
 )

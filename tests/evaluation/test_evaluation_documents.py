@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, SentenceCorpus, TextVectorizer
-from skembed._text.sentences import halves_of
+from skembed._text.words import halves_of
 from skembed.evaluation import document_scores
 from skembed.evaluation._baselines import FittedOnCompared, tfidf_of_compared
 from skembed.evaluation._documents import check_learns_from_fit, draw, learn

@@ -17,8 +17,8 @@ from sklearn.base import clone
 
 import skembed
 from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer
-from skembed._encoders.character_ngrams import average
-from skembed._text.batches import encode_words
+from skembed._text.sources import encode_words
+from skembed._word_vectors.character_ngrams import average
 from skembed.formats import import_model, read_word_vectors
 
 FILES = Path(__file__).parent / "files"

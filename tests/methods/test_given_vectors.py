@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
-from skembed._compiled.norms import rescaled, row_norms
+from skembed._compiled.arrays import rescaled, row_norms
 from skembed.metrics import paired_cosine_similarity
 
 X = ["The cat sat on the mat.", "A dog in 1914.", "cat dog", "the mat and the cat in 1939"] * 3

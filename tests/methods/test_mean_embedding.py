@@ -91,7 +91,7 @@ def test_a_call_that_fails_changes_nothing(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skembed._word_vectors.common_components.strongest_directions", interrupt)
+    monkeypatch.setattr("skembed._word_vectors.processing.strongest_directions", interrupt)
     for method in (model.partial_fit, model.fit):
         with pytest.raises(KeyboardInterrupt):
             method(X)

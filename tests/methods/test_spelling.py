@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skembed import MeanEmbeddingVectorizer
-from skembed._encoders.bag import hash_vectors
-from skembed._word_vectors.spelling import add_spelling
+from skembed._word_vectors.bag import hash_vectors
+from skembed._word_vectors.processing import add_spelling
 
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 import skembed
 from skembed import CBOSVectorizer, SentenceCorpus, StudentVectorizer
 from skembed._compiled.threads import Threads
-from skembed._encoders.character_ngrams import count_ngrams
 from skembed._training import ridge
+from skembed._word_vectors.character_ngrams import count_ngrams
 
 WORDS = "cat dog purr bark tail rain snow storm cloud wind bread soup flour bake cheese train rail ticket".split()
 TOPIC = {word: row // 5 for row, word in enumerate(WORDS)}

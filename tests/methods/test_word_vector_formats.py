@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from word_vector_sources import VECTORS, WORDS, binary, check, text
 
-from skembed._word_vectors import binary_rows, files, text_rows
+from skembed._word_vectors import files
 from skembed._word_vectors.read import read_source
 from skembed.formats import read_word_vectors
 
@@ -66,8 +66,8 @@ def test_str_path(tmp_path):
 @pytest.mark.parametrize("chunk", [150, 257, 400])
 @pytest.mark.parametrize("make", [binary, text], ids=["binary", "text"])
 def test_large_files_are_read_in_chunks(read, monkeypatch, make, chunk):
-    for module in (files, binary_rows):
-        monkeypatch.setattr(module, "_CHUNK", chunk)
+    for name in ("_CHUNK", "_READ_AT_ONCE"):
+        monkeypatch.setattr(files, name, chunk)
     words = [f"w{i}" for i in range(3000)]
     vectors = np.random.default_rng(1).normal(size=(3000, 7)).astype(np.float32)
     check(read(make(words, vectors)), words, vectors)
@@ -177,7 +177,7 @@ def test_bad_files(read, content, message):
 
 
 def test_a_line_without_end(read, monkeypatch):
-    monkeypatch.setattr(text_rows, "_MAX_LINE", 50)
+    monkeypatch.setattr(files, "_MAX_LINE", 50)
     with pytest.raises(ValueError, match="line 2 is longer than 50 bytes"):
         read("a 1 2\nb" + " " * 80 + "1 2\n")
 

@@ -5,7 +5,7 @@ import pytest
 from collections_of_documents import mix
 from numpy.testing import assert_allclose
 
-from skembed._text.sentences import sentences_of
+from skembed._text.words import sentences_of
 from skembed.search._document_pairs import cut_pairs
 
 

@@ -17,10 +17,10 @@ from skembed import (
     load,
     save,
 )
-from skembed._encoders.character_ngrams import count_ngrams
 from skembed._text import encoder, sources
 from skembed._text.characters import KnownNgrams
 from skembed._text.tokenizer import Tokenizer
+from skembed._word_vectors.character_ngrams import count_ngrams
 from skembed.formats import export_model, import_model, read_word_vectors, write_word_vectors
 
 S = ["Die Tür ist zu.", "Die Türen sind zu!", "日本語の文", "", "ΟΔΟΣ İstanbul", "a  b\tc"] * 5

@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skembed._compiled.threads import Threads
 from skembed._text import character_counts, characters
-from skembed._text.batches import decode_words
 from skembed._text.character_counts import learn_ngrams
 from skembed._text.character_ngrams import CharacterNgrams
+from skembed._text.sources import decode_words
 
 pytestmark = pytest.mark.kernel
 

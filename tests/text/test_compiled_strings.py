@@ -8,9 +8,9 @@ from numba import config
 
 import skembed._text.scanner as scanner_module
 from skembed._compiled.compile import lean_kernel
-from skembed._text.batches import PADDING, join_strings
 from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
+from skembed._text.sources import PADDING, join_strings
 from skembed._text.utf8 import COMPRESSES, line_feeds, store_positions
 from skembed._text.word_table import new_words
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import skembed._text.files as text_files_module
 import skembed._text.sources as sentences_module
 from skembed._corpus.corpus import SentenceCorpus
-from skembed._text.batches import _N_CHARACTERS, lowered_characters
 from skembed._text.known_words import KnownTokens
+from skembed._text.sources import _N_CHARACTERS, lowered_characters
 from skembed._text.tokenizer import Tokenizer
 from skembed._text.words import END_OF_MARKS, UNSPACED_LETTER
 

@@ -3,9 +3,9 @@
 import pytest
 
 from skembed import CBOSVectorizer, CharacterNgrams, SentenceCorpus, load, save
-from skembed._text.data_tokenizer import DataTokenizer
 from skembed._text.piece_tokenizer import PieceTokenizer
 from skembed._text.tokenizer import Tokenizer
+from skembed._text.words import DataTokenizer
 
 PIECES = PieceTokenizer(
     '{"model": {"type": "WordLevel", "vocab": {"a": 0, "b": 1, "[UNK]": 2}, "unk_token": "[UNK]"},'

@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_info
 
 from skembed import SentenceCorpus
 from skembed._base.pooled import PooledVectorizer
-from skembed._encoders.content_seeds import content_seeds
 from skembed._training.dense import DenseTrainer
 from skembed._training.encoded_text import split_long_sentences
 from skembed._training.learned_arrays import LearnedArray, start_arrays, start_uniform
 from skembed._training.trainer import BlockLoop
+from skembed._word_vectors.bag import content_seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 TOPICS = np.array([int(group.split()[1]) % 4 for group in GROUPS])

@@ -15,9 +15,8 @@ from kernel_cases import below, bits, for_python, uniform
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skembed._compiled.buffers import unshared_zeros
-from skembed._compiled.random import fill_uniform
-from skembed._compiled.sync import ABORTED, SYNC_SIZE, Team, barrier, partition
+from skembed._compiled.arrays import unshared_zeros
+from skembed._compiled.sync import ABORTED, SYNC_SIZE, Team, barrier, fill_uniform, partition
 from skembed._training.encoded_text import EncodedText, Plan, block_of, runs_of_thread
 from skembed._training.learned_arrays import (
     COUNT,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import random_bits
 
-from skembed._encoders.bag import hash_vectors, sum_rows
+from skembed._word_vectors.bag import hash_vectors, sum_rows
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
@@ -61,7 +61,7 @@ def test_hash_vectors_stay_the_same_for_ever():
     # A saved model's unknown words must not move with a new version, another machine or another process.
     expected = np.array([[-0.338245, 0.074404, -0.938112], [0.204566, 0.574285, 0.792685]])
     np.testing.assert_allclose(hash_vectors(["cat", "\ud800é"], 3), expected, atol=1e-6)
-    code = "from skembed._encoders.bag import hash_vectors; print(hash_vectors(['cat'], 5).tobytes().hex())"
+    code = "from skembed._word_vectors.bag import hash_vectors; print(hash_vectors(['cat'], 5).tobytes().hex())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == hash_vectors(["cat"], 5).tobytes().hex()
 

@@ -6,11 +6,11 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from .._compiled.buffers import read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import add_scaled
-from .._text.batches import encode_words
 from .._text.ngram_hash import FNV_OFFSET, hash_byte
+from .._text.sources import encode_words
 
 _NO_MEAN = -1
 _BEFORE, _AFTER = np.uint8(ord("<")), np.uint8(ord(">"))

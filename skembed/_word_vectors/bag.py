@@ -1,4 +1,4 @@
-"""Compiled sums of word vectors, and vectors for words that were never learned."""
+"""Compiled sums of word vectors, vectors for words that were never learned, and a hash of the words of a sentence."""
 
 from __future__ import annotations
 
@@ -6,11 +6,53 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._compiled.buffers import read_only
+from .._compiled.arrays import read_only
 from .._compiled.compile import lean_kernel
-from .._compiled.random import random_bits
 from .._compiled.rows import add_scaled, prefetch_row
-from .._text.batches import encode_words
+from .._compiled.sync import random_bits
+from .._text.sources import encode_words
+
+_STREAM = np.uint64(7)
+
+
+def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
+    """Return a hash of each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_tokens,), dtype int32 or int64
+        Row of each word in the vocabulary; below 0 for unknown words, which do not count.
+    ptr : ndarray of shape (n_sentences + 1,), dtype int64
+        Where the sentences begin.
+    seed : int
+        Another seed gives other hashes. That of the model, where they seed draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._word_vectors.bag import content_seeds
+    >>> first, second, third = content_seeds(
+    ...     np.array([3, 5, 3, -1, 5, 5, 3]), np.array([0, 2, 5, 7]), 0
+    ... )
+    >>> bool(first == second), bool(first == third)
+    (True, False)
+    """
+    seeds = np.empty(len(ptr) - 1, np.uint64)
+    _fill_seeds(np.asarray(rows), np.asarray(ptr), seed, seeds)
+    return seeds
+
+
+@lean_kernel
+def _fill_seeds(rows, ptr, seed, seeds):
+    for sentence in range(seeds.shape[0]):
+        bits = np.uint64(seed)
+        n_known = np.uint64(0)
+        for token in range(ptr[sentence], ptr[sentence + 1]):
+            if rows[token] >= 0:
+                bits = random_bits(bits, _STREAM, np.uint64(rows[token]), n_known)
+                n_known += np.uint64(1)
+        seeds[sentence] = bits
+
 
 _AHEAD = 8  # words
 _FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -101,7 +143,7 @@ def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skembed._encoders.bag import hash_vectors
+    >>> from skembed._word_vectors.bag import hash_vectors
     >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
     >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
     (True, 1.0)

@@ -1,0 +1,218 @@
+"""What is done to given vectors of words: common directions removed, numbers hashed, spelling added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .._corpus.corpus import SentenceCorpus
+from .._text.sources import offsets
+
+
+def no_moments(n_components: int, purpose: str) -> np.ndarray:
+    """Return a zero matrix for second moments, (n_components, n_components) float64.
+
+    Raises
+    ------
+    MemoryError
+        If the moments and their eigenvectors need more memory than the machine has; names the purpose.
+    """
+    n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
+    try:
+        if n_bytes > _memory_of_machine():
+            raise MemoryError
+        return np.zeros((n_components, n_components))
+    except MemoryError:
+        raise MemoryError(
+            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Use "
+            "shorter vectors or drop this option."
+        ) from None
+
+
+def _memory_of_machine() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # unknown on this system
+        return float("inf")
+
+
+def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
+    """First eigenvectors of a symmetric matrix, the strongest first: (n_directions, n_components) float32."""
+    _, directions = np.linalg.eigh(moments)
+    components = directions[:, ::-1][:, :n_directions].T
+    # The sign of an eigenvector is arbitrary; fix it, so that results repeat.
+    components *= np.sign(components[np.arange(len(components)), np.abs(components).argmax(axis=1)])[:, None]
+    return np.ascontiguousarray(components, np.float32)
+
+
+_STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
+
+
+def find_components(
+    corpus: SentenceCorpus,
+    embed: Callable[[SentenceCorpus], np.ndarray],
+    shape: tuple[int, int],
+    moments: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the strongest common directions of the sentences of a text, and of earlier ones.
+
+    Parameters
+    ----------
+    corpus : SentenceCorpus
+        Sentences.
+    embed : callable
+        Returns the vectors of some of the sentences.
+    shape : tuple of int
+        Number of directions to find, and length of the vectors.
+    moments : ndarray of shape (n_features, n_features), default=None
+        Second moments of the vectors of earlier sentences. Not changed.
+
+    Returns
+    -------
+    components : ndarray of this shape, dtype float32
+        The strongest first.
+    moments : ndarray of shape (n_features, n_features)
+        Second moments of all the vectors.
+    """
+    n_components, n_features = shape
+    if moments is None:
+        moments = no_moments(n_features, f"n_removed_components={n_components}")
+    for start in range(0, corpus.n_sentences, _STEP):
+        rows = np.asarray(embed(corpus[start : start + _STEP]), np.float64)
+        moments = moments + rows.T @ rows  # not in place: copies of the estimator share them
+    return strongest_directions(moments, n_components), moments
+
+
+def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """Remove some directions from vectors, in place.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_vectors, n_features), dtype float32
+        Vectors.
+    components : ndarray of shape (n_components, n_features), dtype float32
+        Directions of length one, orthogonal to each other.
+
+    Returns
+    -------
+    vectors : ndarray
+        The same array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._word_vectors.processing import remove_components
+    >>> remove_components(
+    ...     np.array([[1.0, 2.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
+    ... )
+    array([[1., 0.]], dtype=float32)
+    """
+    for start in range(0, len(vectors), _STEP):
+        chunk = vectors[start : start + _STEP]
+        for component in components:
+            # Row by row, not as a matrix product, whose last bits may depend on the number of rows.
+            chunk -= (chunk * component).sum(axis=1, keepdims=True) * component
+    return vectors
+
+
+def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) -> np.ndarray:
+    """Replace the vector of each word with a digit by a random one, made from the word's text alone, in place.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words.
+    words : sequence of str
+        The words.
+    length : float32
+        Length of the random vectors.
+
+    Returns
+    -------
+    vectors : ndarray
+        The same array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._word_vectors.processing import hash_numbers
+    >>> vectors = hash_numbers(
+    ...     np.ones((3, 100), np.float32), ["cat", "1914", "1945"], np.float32(10.0)
+    ... )
+    >>> bool(np.all(vectors[0] == 1)), bool(abs(vectors[1] @ vectors[2]) < 30)
+    (True, True)
+    """
+    from .bag import hash_vectors  # numba takes a while to import
+
+    rows = [row for row, word in enumerate(words) if any(map(str.isdigit, word))]
+    vectors[rows] = hash_vectors([words[row] for row in rows], vectors.shape[1]) * length
+    return vectors
+
+
+NGRAM_LENGTHS = (3, 4, 5)  # characters
+_WORDS_AT_ONCE = 1_000  # words at a time whose n-grams have vectors
+
+
+def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np.ndarray:
+    """Turn the vector of each word towards the direction of its n-grams, in place.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_words, n_components), dtype float32
+        Vectors of the words. Their lengths stay; so does a vector of zeros.
+    words : sequence of str
+        The words. An empty one has no n-gram, and keeps its vector.
+    weight : float
+        From 0, where nothing changes, to 1, where only the spelling counts.
+
+    Returns
+    -------
+    vectors : ndarray
+        The same array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skembed._word_vectors.processing import add_spelling
+    >>> vectors = add_spelling(
+    ...     np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], weight=1.0
+    ... )
+    >>> similarity = vectors @ vectors.T
+    >>> bool(similarity[0, 1] > 0.7), bool(abs(similarity[0, 2]) < 0.3)
+    (True, True)
+    """
+    for start in range(0, len(vectors), _WORDS_AT_ONCE):
+        chunk = vectors[start : start + _WORDS_AT_ONCE].astype(np.float64)
+        lengths = np.linalg.norm(chunk, axis=1, keepdims=True)
+        spelled = _sums_of_ngrams(words[start : start + _WORDS_AT_ONCE], vectors.shape[1])
+        mixed = np.sqrt(1 - weight**2) * chunk + weight * _of_length(spelled, lengths)
+        has_ngrams = spelled.any(axis=1, keepdims=True)
+        vectors[start : start + _WORDS_AT_ONCE] = np.where(has_ngrams, _of_length(mixed, lengths), chunk)
+    return vectors
+
+
+def _of_length(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows * np.divide(lengths, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _sums_of_ngrams(words: Sequence[str], n_components: int) -> np.ndarray:
+    """Sum the directions of each word's n-grams: (n_words, n_components) float64."""
+    from .bag import hash_vectors, sum_rows  # numba takes a while to import
+
+    indices: dict[str, int] = {}
+    rows: list[int] = []
+    n_ngrams = []
+    for word in words:
+        marked = f"<{word}>" if word else ""
+        ngrams = [marked[i : i + n] for n in NGRAM_LENGTHS for i in range(len(marked) - n + 1)]
+        rows += [indices.setdefault(ngram, len(indices)) for ngram in ngrams]
+        n_ngrams.append(len(ngrams))
+    directions = hash_vectors(list(indices), n_components)
+    directions.flags.writeable = False  # as the kernel takes them
+    out = np.empty((len(words), n_components), np.float32)
+    ptr = offsets(np.array(n_ngrams, np.int64))
+    sum_rows(np.array(rows, np.int64), np.ones(len(rows), np.float32), ptr, directions, directions[:0], False, out)
+    return out.astype(np.float64)
