@@ -35,6 +35,8 @@ NAMES = {
 }
 GIVEN, SHOWN = list(NAMES), list(NAMES.values())
 N = len(NAMES)
+# One of each kind, where each is drawn in a figure of its own.
+ODD = ["$x$", r"$\frac$", "a $", "_first", "", "two\r\nmore", "half \ud83d"]
 
 
 def check(display, texts, expected):
@@ -53,7 +55,7 @@ def legend_of(display):
     return np.ravel(display.ax_)[0].get_legend().get_texts()
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", ODD)
 def test_a_map_of_two_labels(name):
     display = EmbeddingMapDisplay(np.eye(2), ["other", name], axis_names=[name, name]).plot()
     check(display, legend_of(display), [NAMES[text] if text == name else text for text in sorted([name, "other"])])
@@ -68,7 +70,7 @@ def test_a_map_of_all_labels():
     check(numbered, legend_of(numbered), SHOWN)
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", ODD)
 def test_curves(name):
     display = LearningCurveDisplay([2.0, 1.0], [2.0, 1.5], name=name).plot()
     shown = NAMES[name] or "loss"
@@ -86,7 +88,7 @@ def test_mathematics_of_a_curve_of_the_user_stays():
     assert (ours.get_text(), ours.get_parse_math()) == ("$x$", False)
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", ODD)
 def test_a_legend_that_the_user_draws_again_shows_the_name(name):
     display = LearningCurveDisplay([2.0, 1.0], name=name).plot()
     (text,) = display.ax_.legend().get_texts()
