@@ -208,7 +208,9 @@ def complete(tmp_path_factory):
 @pytest.mark.slow
 def test_common_tests_find_the_new_method(complete, run_tests):
     tests = [f"tests/methods/test_{FILE}.py", f"skembed/_methods/{FILE}.py", "tests/papers/test_methods.py"]
-    tests += ["tests/contract/test_conformance.py", "tests/training/test_checkpoints.py", "tests/saving"]
+    tests += [
+        f"tests/{name}.py" for name in ("contract/test_conformance", "training/test_checkpoints", "saving/test_folders")
+    ]
     code, output = run_tests(complete, [*QUICK, *tests], RULES)
     assert code == 0, output[-5000:]
     assert int(re.search(r"(\d+) passed", output)[1]) > 50
