@@ -1,14 +1,6 @@
-"""Fixtures that several test modules use, and the examples that hypothesis draws."""
-
-import os
+"""Fixtures that several test modules use."""
 
 import pytest
-from hypothesis import settings
-
-# A check of a commit draws the same examples each time: a failure is of the commit. Elsewhere each run draws new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-if os.environ.get("CI"):
-    settings.load_profile("repeatable")
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_clone_has_the_parameters_and_nothing_learned(name):
     assert learned(copied.fit(TEXT, groups=GROUPS)) == learned(original)
 
 
-@every
+@every_method
 def test_get_and_set_params(name):
     estimator = make(name)
     for key, value in estimator.get_params(deep=False).items():
@@ -85,7 +85,7 @@ def test_repr_and_html(name, is_fitted):
     assert len(repr(with_corpus)) < 3000
 
 
-@every
+@every_method
 def test_tags_tell_that_it_takes_text(name):
     tags = make(name).__sklearn_tags__()
     assert tags.input_tags.string
@@ -94,7 +94,7 @@ def test_tags_tell_that_it_takes_text(name):
     assert tags.target_tags.required == (name in SUPERVISED)
 
 
-@every
+@every_method
 def test_not_fitted(name):
     estimator = make(name)
     for call in (estimator.transform, lambda X: estimator.get_feature_names_out()):

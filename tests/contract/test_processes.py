@@ -12,10 +12,12 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from estimators import GROUPS, NAMES, OTHER_TEXT, TEXT, TRAINED_CLASSES, dense, fitted, learned, make
+from estimators import GROUPS, KINDS, NAMES, OTHER_TEXT, TEXT, TRAINED_CLASSES, dense, fitted, learned, make
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+# For what is common code: one for each way to learn. Each more costs the loading of its kernels in each process.
+LEARNERS = [name for name in KINDS if name in TRAINED_CLASSES]
 
 
 def digest_of(estimator):
@@ -54,23 +56,22 @@ sys.path[:0] = {[str(HERE), str(HERE.parent), str(ROOT)]}
     return done.stdout
 
 
-@pytest.mark.parametrize(("n_jobs", "hash_seed"), [(1, "0"), (3, "random")])
-def test_fresh_process_gives_the_same_bits(n_jobs, hash_seed):
-    code = f"""
+def test_fresh_process_gives_the_same_bits():
+    code = """
 import json
 from estimators import NAMES, TRAINED
 from test_processes import fit_and_digest
-options = {{name: {{"n_jobs": {n_jobs}}} if name in TRAINED else {{}} for name in NAMES}}
-print(json.dumps({{name: fit_and_digest(name, **options[name]) for name in NAMES}}))
+options = {name: {"n_jobs": 3} if name in TRAINED else {} for name in NAMES}
+print(json.dumps({name: fit_and_digest(name, **options[name]) for name in NAMES}))
 """
-    found = json.loads(run(code, PYTHONHASHSEED=hash_seed))
+    found = json.loads(run(code, PYTHONHASHSEED="random"))
     assert found == {name: digest_of(fitted(name)) for name in NAMES}
 
 
 def test_in_workers_of_joblib():
     parallel = joblib.Parallel(n_jobs=2, backend="loky")
-    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in TRAINED_CLASSES)
-    assert found == [digest_of(fitted(name)) for name in TRAINED_CLASSES]
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=2) for name in LEARNERS)
+    assert found == [digest_of(fitted(name)) for name in LEARNERS]
     moved = parallel(joblib.delayed(digest_of)(fitted(name)) for name in NAMES)
     assert moved == [digest_of(fitted(name)) for name in NAMES]
 
@@ -78,8 +79,8 @@ def test_in_workers_of_joblib():
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_n_jobs_minus_one_inside_workers(backend):
     parallel = joblib.Parallel(n_jobs=2, backend=backend)
-    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=-1) for name in TRAINED_CLASSES)
-    assert found == [digest_of(fitted(name)) for name in TRAINED_CLASSES]
+    found = parallel(joblib.delayed(fit_and_digest)(name, n_jobs=-1) for name in LEARNERS)
+    assert found == [digest_of(fitted(name)) for name in LEARNERS]
 
 
 def test_python_threads_that_fit_at_once():
@@ -117,14 +118,13 @@ def test_fork_after_a_fit_with_threads():
     code = """
 import os, warnings
 warnings.simplefilter("ignore")
-from estimators import TRAINED_CLASSES
-from test_processes import fit_and_digest
-before = [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES]
+from test_processes import LEARNERS, fit_and_digest
+before = [fit_and_digest(name, n_jobs=3) for name in LEARNERS]
 child = os.fork()
 if child == 0:
-    os._exit(17 if [fit_and_digest(name, n_jobs=3) for name in TRAINED_CLASSES] == before else 1)
+    os._exit(17 if [fit_and_digest(name, n_jobs=3) for name in LEARNERS] == before else 1)
 _, status = os.waitpid(child, 0)
-assert [fit_and_digest(name, n_jobs=2) for name in TRAINED_CLASSES] == before
+assert [fit_and_digest(name, n_jobs=2) for name in LEARNERS] == before
 print(os.waitstatus_to_exitcode(status))
 """
     assert run(code).strip() == "17"
@@ -137,7 +137,7 @@ import threading
 import numpy as np
 from estimators import GROUPS, TEXT, make
 
-def break_one(make_objective):
+def break_one(make_objective, thread, error):
     n_calls = 0
 
     def make_broken(fitted):
@@ -146,10 +146,10 @@ def break_one(make_objective):
 
         def broken(text, rows, scratch, plan, update, team):
             nonlocal n_calls
-            if plan.last_block and team.thread == min({thread}, team.n_threads - 1):  # no more threads than cores
+            if plan.last_block and team.thread == min(thread, team.n_threads - 1):  # no more threads than cores
                 n_calls += 1
                 if n_calls == 2:
-                    raise {error}("in thread {thread}")
+                    raise error(f"in thread {thread}")
             run(text, rows, scratch, plan, update, team)
 
         objective.train = broken
@@ -157,34 +157,21 @@ def break_one(make_objective):
 
     return make_broken
 
-for name in {names}:
-    estimator = make(name, n_jobs=3, max_iter=5)
-    estimator._make_objective = break_one(estimator._make_objective)
-    try:
-        estimator.fit(TEXT, groups=GROUPS)
-    except {error} as error:
-        cause = error.__cause__ or error  # a lack of memory is explained
-        assert str(cause) == "in thread {thread}", error
-        assert not hasattr(estimator, "vocabulary_")
-        assert threading.active_count() == 1, threading.enumerate()
-        del estimator._make_objective
-        assert np.isfinite(estimator.fit(TEXT, groups=GROUPS).loss_curve_).all()
-        print("raised")
-"""
+for name in NAMES:
+    for thread, kind in enumerate([MemoryError, RuntimeError, KeyboardInterrupt]):
+        estimator = make(name, n_jobs=3, max_iter=5)
+        estimator._make_objective = break_one(estimator._make_objective, thread, kind)
+        try:
+            estimator.fit(TEXT, groups=GROUPS)
+        except kind as error:
+            cause = error.__cause__ or error  # a lack of memory is explained
+            assert str(cause) == f"in thread {thread}", error
+            assert not hasattr(estimator, "vocabulary_")
+            assert threading.active_count() == 1, threading.enumerate()
+            del estimator._make_objective
+            print("raised")
+    assert np.isfinite(estimator.fit(TEXT, groups=GROUPS).loss_curve_).all()
 
-
-@pytest.mark.parametrize(("thread", "error"), [(0, "MemoryError"), (1, "RuntimeError"), (2, "KeyboardInterrupt")])
-def test_error_in_one_thread_does_not_hang(thread, error):
-    # The others have no threads of the trainer.
-    names = [name for name in TRAINED_CLASSES if make(name)._learns_from == "text" and make(name).solver != "adam"]
-    code = BROKEN.format(thread=thread, error=error, names=names)
-    assert run(code).split() == ["raised"] * len(names)
-
-
-def test_thread_that_cannot_start_does_not_hang():
-    code = """
-import threading
-from estimators import GROUPS, TEXT, make
 start, n_started = threading.Thread.start, 0
 
 def limited(self):
@@ -200,63 +187,82 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    assert run(code).strip() == "can't start new thread"
+# The others have no threads of the trainer.
+WITH_THREADS = [name for name in TRAINED_CLASSES if make(name)._learns_from == "text" and make(name).solver != "adam"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_interrupt_ends_a_long_fit(n_jobs):
-    # A pass long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it looks
-    # up the types of a call, which is most of a pass over a few sentences.
-    code = f"""
-import os, signal, threading, time
+@pytest.fixture(scope="module")
+def errors():
+    """What a process prints in which threads fail, and then one cannot start."""
+    return run(BROKEN.replace("NAMES", repr(WITH_THREADS))).splitlines()
+
+
+def test_error_in_one_thread_does_not_hang(errors):
+    assert errors[:-1] == ["raised"] * 3 * len(WITH_THREADS)
+
+
+def test_thread_that_cannot_start_does_not_hang(errors):
+    assert errors[-1] == "can't start new thread"
+
+
+# Ctrl-C half a second after the beginning of a block, and again until it has ended.
+INTERRUPTED = """
+import contextlib, os, signal, threading
 from estimators import GROUPS, TEXT, make
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
-text, groups = TEXT * 300, [f"{{group}} {{copy}}" for copy in range(300) for group in GROUPS]
-estimator = make("CBOSVectorizer", n_jobs={n_jobs}, batch_size=5000).fit(text, groups=groups)
-before = estimator.word_vectors_.tobytes()
-def press():
-    time.sleep(0.5)
-    while not done:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
-done = False
-threading.Thread(target=press, daemon=True).start()
-try:
-    estimator.set_params(max_iter=10**7).fit(text, groups=groups)
-except KeyboardInterrupt:
-    done = True
+
+@contextlib.contextmanager
+def pressed():
+    done = threading.Event()
+    def press():
+        while not done.wait(0.5):
+            os.kill(os.getpid(), signal.SIGINT)
+    presser = threading.Thread(target=press, daemon=True)
+    presser.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        done.set()
+    presser.join()
+
+# A pass long enough to be in the kernel nearly all the time: numba may drop an exception that comes while it looks
+# up the types of a call, which is most of a pass over a few sentences.
+text, groups = TEXT * 300, [f"{group} {copy}" for copy in range(300) for group in GROUPS]
+for n_jobs in (1, 2):
+    estimator = make("CBOSVectorizer", n_jobs=n_jobs, batch_size=5000).fit(text, groups=groups)
+    before = estimator.word_vectors_.tobytes()
+    with pressed():
+        estimator.set_params(max_iter=10**7).fit(text, groups=groups)
     assert estimator.word_vectors_.tobytes() == before
-    print("interrupted")
-"""
-    assert run(code).strip() == "interrupted"
+    print("fit", n_jobs)
 
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_interrupt_ends_a_long_transform(n_jobs):
-    code = f"""
-import os, signal, threading, time
-from estimators import GROUPS, TEXT, make
-signal.signal(signal.SIGINT, signal.default_int_handler)
-estimator = make("Sent2VecVectorizer", n_jobs={n_jobs}).fit(TEXT)
 def endless():
     while True:
         yield from TEXT
-def press():
-    time.sleep(0.3)
-    while not done:
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.5)
-done = False
-threading.Thread(target=press, daemon=True).start()
-try:
-    estimator.transform(endless())
-except KeyboardInterrupt:
-    done = True
-    print("interrupted", estimator.transform(TEXT).shape[0] == len(TEXT))
+
+for n_jobs in (1, 2):
+    estimator = make("Sent2VecVectorizer", n_jobs=n_jobs).fit(TEXT)
+    with pressed():
+        estimator.transform(endless())
+    assert estimator.transform(TEXT).shape[0] == len(TEXT)
+    print("transform", n_jobs)
 """
-    assert run(code).strip() == "interrupted True"
+
+
+@pytest.fixture(scope="module")
+def interrupted():
+    """What a process prints after each interrupt."""
+    if os.name == "nt":
+        pytest.skip("signals of another kind")
+    return run(INTERRUPTED).splitlines()
+
+
+def test_interrupt_ends_a_long_fit(interrupted):
+    assert interrupted[:2] == ["fit 1", "fit 2"]
+
+
+def test_interrupt_ends_a_long_transform(interrupted):
+    assert interrupted[2:] == ["transform 1", "transform 2"]
 
 
 def test_signals_are_left_alone():

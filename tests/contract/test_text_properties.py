@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from estimators import METHODS, NAMES, PAIRED, TEXT, TRAINED, bits, dense, fitted, learned, make
+from estimators import KINDS, METHODS, NAMES, PAIRED, TEXT, TRAINED, TRAINED_CLASSES, bits, dense, fitted, learned, make
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ LEARNS_LITTLE = pytest.mark.filterwarnings(
     "ignore:.*found nothing to predict",
     "ignore:.*Vectorizer has learned nothing",
     "ignore:Only .* of the words",
+    "ignore:Words such as",
     "ignore:.* of the sentences of X have no word",
 )
 quick = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
@@ -64,7 +65,7 @@ def test_rows_of_any_text(name, X):
     assert bits(dense(estimator.transform(X[::-1]))) == bits(np.ascontiguousarray(rows[::-1]))
 
 
-@every
+@pytest.mark.parametrize("name", sorted({*METHODS, *KINDS, "CBOSVectorizer-sgd", "CBOSVectorizer-given"}))
 @quick
 @given(X=LEARNABLE, data=st.data())
 @example(X=["a"], data=None)
@@ -94,7 +95,7 @@ def test_fit_learns_or_says_why_not(name, X, data):
     assert learned(make(name, **options).fit(X, groups=groups)) == learned(estimator)
 
 
-@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("name", TRAINED_CLASSES)
 @LEARNS_LITTLE
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(

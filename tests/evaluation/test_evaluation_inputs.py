@@ -1,5 +1,6 @@
 """Every function of evaluation, inspection and metrics gives the same for each form of input."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -111,6 +112,8 @@ MATRICES = {
     "structured": lambda rows: np.rec.fromarrays(np.transpose(rows)).view(np.ndarray),
 }
 BAGS = BOWPCA(n_components=None)
+FEW_FOLDS = {"cv": 3, "inner_cv": 2}
+LABELS = {"numbers": Y, "strings": NAMES}
 
 
 def same(found, expected):
@@ -147,10 +150,15 @@ def _quick(monkeypatch):
 )
 def test_sentences(model, kind):
     kind = TEXTS[kind]
-    same(semantic_classification(model, kind(X), Y), semantic_classification(model, X, Y))
-    same(semantic_classification(model.fit(X), kind(X), Y), semantic_classification(model, X, Y))
-    options = {"cv": 3, "inner_cv": 2}
-    same(nested_classification(model, kind(X), Y, **options), nested_classification(model, X, Y, **options))
+    expected, nested = of_sentences(model)
+    same(semantic_classification(model, kind(X), Y), expected)
+    same(semantic_classification(model.fit(X), kind(X), Y), expected)
+    same(nested_classification(model, kind(X), Y, **FEW_FOLDS), nested)
+
+
+@cache
+def of_sentences(model):
+    return semantic_classification(model, X, Y), nested_classification(model, X, Y, **FEW_FOLDS)
 
 
 class Seen(TransformerMixin, BaseEstimator):
@@ -185,17 +193,25 @@ def test_a_corpus_goes_to_the_estimators_that_take_one_and_as_text_to_others():
     assert Seen.seen[0] == ["red the cat", "a dog"] * 5
 
 
-@pytest.mark.parametrize("labels", [Y, NAMES], ids=["numbers", "strings"])
-@pytest.mark.parametrize("kind", **by_name(COLUMNS))
-def test_labels(labels, kind):
-    same_predictions(semantic_classification(BAGS, X, kind(labels)), semantic_classification(BAGS, X, labels))
-    options = {"cv": 3, "inner_cv": 2}
-    same_predictions(
-        nested_classification(BAGS, X, kind(labels), **options), nested_classification(BAGS, X, labels, **options)
+@cache
+def of_labels(name):
+    labels = LABELS[name]
+    return (
+        semantic_classification(BAGS, X, labels),
+        nested_classification(BAGS, X, labels, **FEW_FOLDS),
+        split_classification(BAGS, (X, labels), (X, labels), inner_cv=2),
     )
+
+
+@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("kind", **by_name(COLUMNS))
+def test_labels(name, kind):
+    labels = LABELS[name]
+    expected, nested, split = of_labels(name)
+    same_predictions(semantic_classification(BAGS, X, kind(labels)), expected)
+    same_predictions(nested_classification(BAGS, X, kind(labels), **FEW_FOLDS), nested)
     target = Bunch(data=X, target=kind(labels))
-    expected = split_classification(BAGS, (X, labels), (X, labels), inner_cv=2)
-    same_predictions(split_classification(BAGS, target, (X, labels), inner_cv=2), expected)
+    same_predictions(split_classification(BAGS, target, (X, labels), inner_cv=2), split)
     said = {"a": labels[::-1], "b": labels[1:] + labels[:1]}
     expected = error_agreement(labels, said)
     same(error_agreement(kind(labels), {name: kind(values) for name, values in said.items()}), expected)
@@ -228,12 +244,17 @@ def test_scores(kind):
     assert losses.validation_loss.tolist() == [3.0, 2.5, 2.0] * 2
 
 
+@cache
+def of_pairs():
+    return pair_classification(BOWPCA(n_components=None).fit(X), (PAIRS, Y[:24]), (PAIRS, Y[:24]), inner_cv=2)
+
+
 @pytest.mark.parametrize("kind", **by_name(PAIR_KINDS))
 def test_pairs(kind):
     model = BOWPCA(n_components=None).fit(X)
     y = Y[:24]
     part = lambda pairs: Bunch(data=kind(pairs), target=y)  # noqa: E731
-    expected = pair_classification(model, (PAIRS, y), (PAIRS, y), inner_cv=2)
+    expected = of_pairs()
     same(pair_classification(model, part(PAIRS), part(PAIRS), inner_cv=2), expected)
     same(pair_classification(BAGS, part(PAIRS), part(PAIRS), inner_cv=2), expected)
     same(sick_scores(model, test=part(PAIRS)), sick_scores(model, test=(PAIRS, y)))
@@ -242,8 +263,7 @@ def test_pairs(kind):
 
 @pytest.mark.parametrize("kind", **by_name(SENTENCE_SETS))
 def test_sets_of_sentences(kind):
-    expected = split_classification(BAGS, (X, NAMES), (X, NAMES), inner_cv=2)
-    same(split_classification(BAGS, kind(X, NAMES), kind(X, NAMES), inner_cv=2), expected)
+    same(split_classification(BAGS, kind(X, NAMES), kind(X, NAMES), inner_cv=2), of_labels("strings")[2])
 
 
 @pytest.mark.parametrize("kind", **by_name(PAIR_SETS))

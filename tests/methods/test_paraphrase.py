@@ -43,7 +43,7 @@ LOSSES = {
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize(("n", "d"), [(1, 5), (5, 16), (6, 21), (17, 40)])
+@pytest.mark.parametrize(("n", "d"), [(1, 5), (5, 16), (17, 21)])
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_and_its_gradient_are_the_twins(name, n, d):
     loss, twin = LOSSES[name]

@@ -321,7 +321,7 @@ def embedded_in_a_process(folder, first):
 
 @pytest.mark.slow
 def test_processes_share_a_file(tmp_path):
-    with ProcessPoolExecutor(3, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         assert all(pool.map(embedded_in_a_process, [tmp_path] * 4, [0, 100, 200, 300]))
     with sqlite3.connect(tmp_path / stores.FILE) as database:
         assert database.execute("SELECT COUNT(*) FROM models").fetchone() == (1,)

@@ -9,7 +9,7 @@ import sys
 import estimators
 import numpy as np
 import pytest
-from estimators import NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make, with_state
+from estimators import KINDS, NAMES, OTHER_TEXT, TEXT, bits, changed, dense, fitted, learned, make, with_state
 from saved_models import of_skembed, saved
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -46,8 +46,9 @@ def test_another_class_is_refused_with_advice(tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-@pytest.mark.parametrize("mmap", [False, True])
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize(
+    ("name", "mmap"), [(name, True) for name in SAVED] + [(name, False) for name in KINDS if name in SAVED]
+)
 def test_what_comes_back_is_the_same(name, mmap, tmp_path):
     model = of_skembed(name)
     before = learned(model)
@@ -127,8 +128,10 @@ def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
     assert learned(back.partial_fit(TEXT)) == learned(model.partial_fit(TEXT))
 
 
-@pytest.mark.parametrize(("dtype", "largest"), [("float16", 1e-3), ("int8", 1 / 127)])
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize(
+    ("name", "dtype", "largest"),
+    [(name, "int8", 1 / 127) for name in SAVED] + [(name, "float16", 1e-3) for name in KINDS if name in SAVED],
+)
 def test_rounded_vectors_are_nearly_the_same(name, dtype, largest, tmp_path):
     model = of_skembed(name)
     sizes = skembed.save(model, tmp_path / "model", inference_only=True, dtype=dtype)

@@ -179,12 +179,12 @@ def test_topics_are_learned(name):
 @trained_classes
 def test_early_stopping_restores_the_best_weights(name):
     options = {"early_stopping": True, "tol": 0.0, "random_state": 2}
-    estimator = make(name, max_iter=30, n_iter_no_change=2, n_jobs=2, **options).fit(LONG, groups=LONG_GROUPS)
+    estimator = make(name, max_iter=12, n_iter_no_change=2, n_jobs=2, **options).fit(LONG, groups=LONG_GROUPS)
     curve = estimator.validation_loss_curve_
     assert estimator.n_iter_ == len(estimator.loss_curve_) == len(curve)
     assert np.isfinite(curve).all()
     best = int(np.argmin(curve)) + 1
-    assert estimator.n_iter_ == min(30, best + 2)
+    assert estimator.n_iter_ == min(12, best + 2)
     if estimator.solver == "adagrad":
         there = make(name, max_iter=best, n_iter_no_change=2, **options).fit(LONG, groups=LONG_GROUPS)
         assert there.validation_loss_curve_ == curve[:best]
