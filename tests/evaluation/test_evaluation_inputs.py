@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from labelled_sentences import NAMES, PAIRS, RNG, SCORES, X, Y
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
@@ -30,7 +29,7 @@ from skembed.evaluation import (
     sts_scores,
     sts_similarities,
 )
-from skembed.inspection import EmbeddingMapDisplay, LearningCurveDisplay, SimilarityHeatmapDisplay
+from skembed.inspection import SimilarityHeatmapDisplay
 from skembed.metrics import paired_cosine_similarity, pearson_score, spearman_score
 
 pd = pytest.importorskip("pandas")
@@ -215,8 +214,6 @@ def test_labels(name, kind):
     said = {"a": labels[::-1], "b": labels[1:] + labels[:1]}
     expected = error_agreement(labels, said)
     same(error_agreement(kind(labels), {name: kind(values) for name, values in said.items()}), expected)
-    shown = EmbeddingMapDisplay(np.zeros((48, 2)), kind(labels)).plot()
-    assert [t.get_text() for t in shown.ax_.get_legend().get_texts()] == sorted(map(str, set(labels)))
     subset = Bunch(data=PAIRS, target=SCORES, subset=kind(labels[:24]))
     expected = sts_similarities(BAGS.fit(X), {"a": Bunch(data=PAIRS, target=SCORES, subset=labels[:24])})
     same(sts_similarities(BAGS, {"a": subset}), expected)
@@ -240,8 +237,6 @@ def test_scores(kind):
     given = [Bunch(data=PAIRS, target=kind(SCORES)) for _ in range(3)]
     same(sick_relatedness(model, *given, alphas=kind(alphas)), expected)
     same(sts_similarities(model, {"a": Bunch(data=PAIRS, target=kind(SCORES))}), sts_similarities(model, {"a": pairs}))
-    losses = LearningCurveDisplay(kind([3.0, 2.0, 1.0] * 2), kind([3.0, 2.5, 2.0] * 2))
-    assert losses.validation_loss.tolist() == [3.0, 2.5, 2.0] * 2
 
 
 @cache
@@ -324,17 +319,6 @@ def test_predictions(kind):
     assert found.names in (["a", "b"], ["model 0", "model 1"])
 
 
-@pytest.mark.parametrize("kind", **by_name(TEXTS))
-def test_displays_of_sentences(kind):
-    models = {name: make_pipeline(step, LogisticRegression()) for name, step in (("a", BAGS), ("b", CountVectorizer()))}
-    for model in models.values():
-        model.fit(X, NAMES)
-    for model in models.values():
-        expected = EmbeddingMapDisplay.from_estimator(model[:-1], X).coordinates
-        found = EmbeddingMapDisplay.from_estimator(model[:-1], kind(X)).coordinates
-        np.testing.assert_allclose(found, expected, atol=1e-4)
-
-
 @pytest.mark.parametrize("kind", **by_name(MATRICES))
 def test_rows_of_numbers(kind):
     A, B = RNG.normal(size=(2, 6, 3))
@@ -343,8 +327,6 @@ def test_rows_of_numbers(kind):
     encoder = MTEBEncoder(BAGS)
     np.testing.assert_array_equal(encoder.similarity(kind(A), kind(B)), encoder.similarity(A, B))
     np.testing.assert_array_equal(encoder.similarity_pairwise(kind(A), kind(B)), encoder.similarity_pairwise(A, B))
-    display = EmbeddingMapDisplay(kind(A[:, :2]), axis_names=iter("xy"))
-    assert display.coordinates.tolist() == A[:, :2].tolist()
     heat = SimilarityHeatmapDisplay(kind(A), (word for word in "abcdef"), pl.Series(list("xyz")))
     assert heat.contributions.tolist() == A.tolist()
 
@@ -366,9 +348,3 @@ def test_mteb_batches(kind):
     for inputs in (batches(), (batch for batch in batches()), {"text": kind(X)}, kind(X)):
         np.testing.assert_array_equal(encoder.encode(inputs), expected)
     np.testing.assert_array_equal(encoder.encode(pd.DataFrame({"text": X})), expected)
-
-
-@pytest.mark.parametrize("names", [["zero", "one"], ("zero", "one"), pd.Series(["zero", "one"], index=[1, 0])])
-def test_names_of_labels_go_by_position(names):
-    shown = EmbeddingMapDisplay(np.zeros((3, 2)), [0, 1, 0]).plot(target_names=names)
-    assert [text.get_text() for text in shown.ax_.get_legend().get_texts()] == ["zero", "one"]
