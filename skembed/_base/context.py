@@ -334,8 +334,10 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
             )
         return state
 
-    def _balance(self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray) -> Balance:
-        """From labels, all words of the text weigh as much as all of its n-grams of characters; the first text decides.
+    def _balance(
+        self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray, frequencies: np.ndarray | None
+    ) -> Balance:
+        """From labels, the weight is shared out between words and n-grams of characters; the first text decides.
 
         A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
         that rows are about as long as those of words alone.
@@ -346,7 +348,9 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if state.ngram_weight is not None:
             return Balance.of(state)
         counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, state.vocabulary_)
-        return Balance.between(are_ngrams(state.vocabulary_), weights * counts, counts.sum())
+        if frequencies is None:
+            frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), state.vocabulary_)
+        return Balance.between(are_ngrams(state.vocabulary_), weights, counts, frequencies)
 
     def _arrays_from(self, state: FittedState, start: Start) -> list[LearnedArray]:
         """The learned rows and, if `interpolation` is below 1, the rows that they started from."""

@@ -187,6 +187,7 @@ class PooledVectorizer(TextEstimator):
         """The state with the weights of the words, and of a word that is not in the vocabulary."""
         vocabulary, weighting = state.vocabulary_, self._option("weighting", state)
         unknown: float = 1.0
+        frequencies = None
         if weighting is None:
             weights = np.ones(len(vocabulary))
         elif weighting == "sif":
@@ -203,7 +204,7 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = self._balance(corpus, state, weights)
+        balance = self._balance(corpus, state, weights, frequencies)
         if not balance.is_even:
             weights = weights * balance.factors(vocabulary)
         return replace(
@@ -217,8 +218,13 @@ class PooledVectorizer(TextEstimator):
     def _weights_in_training(self, state: FittedState) -> np.ndarray:
         return np.asarray(state.word_weights_)
 
-    def _balance(self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray) -> Balance:
-        """The factors of the weights of words and of n-grams of characters beside them."""
+    def _balance(
+        self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray, frequencies: np.ndarray | None
+    ) -> Balance:
+        """The factors of the weights of words and of n-grams of characters beside them.
+
+        `frequencies` are the numbers of sentences with each token, where they are known already.
+        """
         return Balance.even()
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:

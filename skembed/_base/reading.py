@@ -220,15 +220,21 @@ class Balance(NamedTuple):
         return cls(*(np.float32(1.0 if factor is None else factor) for factor in known))
 
     @classmethod
-    def between(cls, is_ngram: np.ndarray, mass: np.ndarray, total: float) -> Self:
-        """The factors that give words and n-grams half of a total each, from the sum of the weights of each token.
+    def between(cls, is_ngram: np.ndarray, weights: np.ndarray, counts: np.ndarray, frequencies: np.ndarray) -> Self:
+        """The factors that share out the weight of a text, a mean of one a token, between words and n-grams.
 
-        That of words has a limit: a text with a huge string without spaces has nearly no words.
+        Their shares are as the fractions of their occurrences that another sentence has too: only these tell a new
+        sentence apart. `counts` are occurrences, `frequencies` the sentences with a token. The factor of words has a
+        limit: a text with a huge string without spaces has nearly no words.
         """
-        of_words, of_ngrams = mass[~is_ngram].sum(), mass[is_ngram].sum()
+        of_words, of_ngrams = ((weights * counts)[kind].sum() for kind in (~is_ngram, is_ngram))
         if of_words == 0 or of_ngrams == 0:
             return cls.even()
-        return cls(np.float32(min(total / 2 / of_words, _MOST)), np.float32(total / 2 / of_ngrams))
+        shared = counts * (frequencies > 1)
+        # One more of each, so that neither has no weight.
+        words, ngrams = ((1 + shared[kind].sum()) / (1 + counts[kind].sum()) for kind in (~is_ngram, is_ngram))
+        total = counts.sum() / (words + ngrams)
+        return cls(np.float32(min(total * words / of_words, _MOST)), np.float32(total * ngrams / of_ngrams))
 
     @property
     def is_even(self) -> bool:

@@ -1,6 +1,7 @@
 """Words and n-grams of characters in one bag: weights, defaults, unknown words."""
 
-from itertools import pairwise
+from collections import Counter
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -70,9 +71,10 @@ def test_order_is_learned_with_words_by_default(method):
 
 
 @pytest.mark.parametrize("weighting", ["idf", "sif", None])
-def test_ngrams_weigh_as_much_as_words_from_labels(weighting):
+def test_words_and_ngrams_share_the_weight_from_labels(weighting):
     params = {"analyzer": "word+char_wb", "weighting": weighting, "min_count": 1, "random_state": 0}
-    from_order, emb = CBOSVectorizer(8, **params).fit(S), CBOSVectorizer(8, **params).fit(S, Y)
+    text, y = [*S, "Ein Zebra", "die zebraartigen Gnus gnu gnu", "zebraartig"], [*Y, 0, 1, 2]
+    from_order, emb = CBOSVectorizer(8, **params).fit(text), CBOSVectorizer(8, **params).fit(text, y)
     ratio, is_ngram = emb.word_weights_ / from_order.word_weights_, of_ngrams(emb)
     if weighting is None:
         assert np.all(ratio == 1)
@@ -80,7 +82,14 @@ def test_ngrams_weigh_as_much_as_words_from_labels(weighting):
     np.testing.assert_allclose(ratio[is_ngram], emb._state.ngram_weight, rtol=1e-5)
     np.testing.assert_allclose(ratio[~is_ngram], emb._state.word_weight, rtol=1e-5)
     mass = emb.word_weights_.astype(float) * emb.word_counts_
-    assert mass[is_ngram].sum() == pytest.approx(mass[~is_ngram].sum())
+    sentences = [BOTH(sentence) for sentence in text]
+    n_sentences = Counter(chain.from_iterable(map(set, sentences)))
+    shares = []
+    for kind in (False, True):
+        is_shared = [n_sentences[token] > 1 for token in chain(*sentences) if (token[0] == "~") == kind]
+        shares.append((1 + sum(is_shared)) / (1 + len(is_shared)))
+    assert shares[0] != shares[1]
+    assert mass[~is_ngram].sum() / mass[is_ngram].sum() == pytest.approx(shares[0] / shares[1])
     assert mass.sum() == pytest.approx(emb.word_counts_.sum())  # the mean weight is one
 
 
