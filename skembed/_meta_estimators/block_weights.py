@@ -110,14 +110,14 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
     return _weights(rows, sparse, nearest_good(_DENSE, losses, rule))
 
 
-def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float) -> float:
-    """The choice nearest to the usual one, of those worse than the best by less than a standard error.
+def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float, n_errors: float = 1.0) -> float:
+    """The choice nearest to the usual one, of those worse than the best by less than some standard errors.
 
     `losses` are those of the rows, for each choice.
     """
     excess = np.array(losses, dtype=np.float64)
     excess -= excess[excess.mean(axis=1).argmin()]
-    is_good = excess.mean(axis=1) <= excess.std(axis=1) / excess.shape[1] ** 0.5
+    is_good = excess.mean(axis=1) <= n_errors * excess.std(axis=1) / excess.shape[1] ** 0.5
     return float(choices[np.where(is_good, np.abs(np.log(choices / usual)), np.inf).argmin()])
 
 

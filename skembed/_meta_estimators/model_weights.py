@@ -10,8 +10,8 @@ from .block_weights import ALPHA, kernel_of, left_out_residuals, nearest_good, t
 
 _RATIOS = 2.0 ** np.arange(-5, 5)  # of its weight to that of all others together
 # What is best from few labels to many, on development tasks and for a transformer as for static vectors
-# (benchmarks/quality/pretrained.py). Another ratio must be better by a standard error.
-_USUAL = 1.0
+# (benchmarks/quality/pretrained.py). Another ratio must be better by some standard errors.
+_USUAL, _N_ERRORS = 1.0, 0.7
 
 
 def with_models(
@@ -39,4 +39,4 @@ def _ratio_of(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarr
     for ratio in _RATIOS:
         kernel = (others + ratio * of_models) / (1 + ratio) + 1 + ALPHA * np.eye(len(centred))
         losses.append((left_out_residuals(kernel, centred) ** 2).sum(axis=1))
-    return nearest_good(_RATIOS, losses, _USUAL)
+    return nearest_good(_RATIOS, losses, _USUAL, _N_ERRORS)

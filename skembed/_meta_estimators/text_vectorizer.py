@@ -110,15 +110,16 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     a sparse one, otherwise as a dense one.
 
     *Text without labels* also says which directions tell the classes apart, if there are at least 500 such texts in `X`
-    and `corpus`, more than labelled ones, and no other blocks than the built-in ones. Ridge regression on the labelled
-    rows guesses their labels, and then, ten times, ridge regression of the guesses on the dense rows guesses anew. The
-    dense blocks are stretched along its directions if each half of the labelled rows is predicted better with those of
-    the other half, by three standard errors of the squared errors.
+    and `corpus`, more than labelled ones, and no transformers in `blocks`. Ridge regression on the labelled rows
+    guesses their labels, and then, ten times, ridge regression of the guesses on the dense rows guesses anew. The dense
+    blocks, and those of models, are stretched along its directions if each half of the labelled rows is predicted
+    better with those of the other half, by three standard errors of the squared errors. A pretrained model embeds some
+    of `corpus` for this, evenly spaced, so that with `X` there are at most 2,000 texts.
 
     *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
-    ratios, from 1/32 to 16, is better by more than a standard error of the squared errors of the same ridge regression.
+    ratios, from 1/32 to 16, is better by 0.7 standard errors of the squared errors of the same ridge regression.
     Its directions count by the root of their strength in 500 or more texts, at least as many as it has columns. If `X`
-    has fewer, the model embeds more of `corpus`, up to 1,000 in all; if that is not enough, its rows are as they are.
+    has fewer, the model embeds more of `corpus`, up to 2,000 in all; if that is not enough, its rows are as they are.
 
     *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
     teacher has embedded gets the row as if it had been left out. With a pretrained model, a linear map turns the rows
