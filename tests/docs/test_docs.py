@@ -145,7 +145,7 @@ def test_links_are_checked(tmp_path):
         assert checked.returncode == 1 and f"a.html:1: {wrong}" in checked.stdout
 
 
-@pytest.mark.parametrize("folder", ["tasks", "user_guide"])
+@pytest.mark.parametrize("folder", ["tasks", "user_guide", "methods"])
 def test_pages_for_users_stay_short(folder):
     """As CONTRIBUTING says; what takes longer is in doc/research."""
     n_words = {path.name: len(path.read_text(encoding="utf8").split()) for path in (DOC / folder).glob("*.rst")}
