@@ -16,7 +16,7 @@ from .._shards.plan import SHORT_TEXT, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText, Examples, by_class, in_order
-from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, moving, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
 from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
@@ -352,8 +352,15 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
             frequencies = corpus.vocabulary.look_up(corpus.sentence_frequencies(), state.vocabulary_)
         return Balance.between(are_ngrams(state.vocabulary_), weights, counts, frequencies)
 
-    def _arrays_from(self, state: FittedState, start: Start) -> list[LearnedArray]:
-        """The learned rows and, if `interpolation` is below 1, the rows that they started from."""
+    def _arrays_from(self, state: FittedState, limit: float) -> list[LearnedArray]:
+        """The learned rows and, if `interpolation` is below 1, the rows that they started from.
+
+        Without `init`, they start between minus and plus the limit.
+        """
+        if state.first_from_labels:
+            # Length about one: few labels or many classes leave most words near their start, where they must differ.
+            limit = (3 / state.n_features_out_) ** 0.5
+        start = self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))
         source = self._source_array(state, lambda array, _: start(array, state.seed))
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
@@ -382,12 +389,6 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)
-
-    def _random_start(self, state: FittedState, limit: float) -> Start:
-        if state.first_from_labels:
-            # Length about one: few labels or many classes leave most words near their start, where they must differ.
-            limit = (3 / state.n_features_out_) ** 0.5
-        return start_uniform(limit, len(state.word_counts_))
 
     def _examples(self, state: FittedState) -> Examples:
         return by_class if state.from_labels else in_order

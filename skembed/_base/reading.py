@@ -130,19 +130,20 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
     if classes is not None or not estimator._needs_order:
         return
     name, longest = type(estimator).__name__, most_words_whole(estimator, corpus.tokenizer)
-    first = np.asarray(corpus.doc_ptr[:-1])[np.diff(corpus.doc_ptr) == 1]
-    lengths = corpus.sent_ptr[first + 1] - corpus.sent_ptr[first]
+    doc_ptr, sent_ptr = corpus.doc_ptr, corpus.sent_ptr
+    first, n_sentences = np.asarray(doc_ptr[:-1])[np.diff(doc_ptr) == 1], len(sent_ptr) - 1
+    lengths = sent_ptr[first + 1] - sent_ptr[first]
     alone = len(lengths) if longest is None else int((lengths <= longest).sum())
-    if 2 * alone > corpus.n_sentences > 1:
+    if 2 * alone > n_sentences > 1:
         warn_at_user(
-            f"{alone} of {corpus.n_sentences} sentences are alone in their document, so {name} has no context to "
+            f"{alone} of {n_sentences} sentences are alone in their document, so {name} has no context to "
             "learn them from. Shuffled or sampled sentences (as cross-validation makes them) have lost their "
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
     elif not has_order(corpus):
         warn_at_user(
-            f"Without groups all {corpus.n_sentences} sentences are one document in reading order, but consecutive "
+            f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
             "a column of titles, or in shuffled rows. Use Sent2VecVectorizer, which needs no order (where another "
             "estimator learns with it: word_vectors=Sent2VecVectorizer(...)). Or pass text in reading order, and its "
@@ -372,8 +373,8 @@ MOST_WAITING = 100_000
 def waiting_after(corpus: SentenceCorpus, n_learned: int, vocabulary: Collection[str]) -> dict[str, int]:
     """Count the words of a first text that its model leaves out; the first `n_learned` of the text are learned."""
     # Most words of a large text are rare: no more of them are made strings than may be needed.
-    last = MOST_WAITING + max(n_learned, len(vocabulary))
-    words, counts = corpus.vocabulary.words_of(slice(n_learned, last)), corpus.vocabulary.counts[n_learned:last]
+    last, of_text = MOST_WAITING + max(n_learned, len(vocabulary)), corpus.vocabulary
+    words, counts = of_text.words_of(slice(n_learned, last)), of_text.counts[n_learned:last]
     found = {word: count for word, count in zip(words, counts.tolist()) if word not in vocabulary}
     return _bounded(found)
 

@@ -61,6 +61,10 @@ class Allocator:
             raise MemoryError
         return unshared_zeros(shape, dtype)
 
+    def named(self, **arrays: tuple[tuple[int, ...], Any]) -> dict[str, Any]:
+        """Zeros of a shape and a dtype each, by name."""
+        return {name: self.zeros(shape, dtype) for name, (shape, dtype) in arrays.items()}
+
     def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:
         """Return the ``n`` numbers that a function computes."""
         if n > INT32_MAX:

@@ -75,11 +75,11 @@ def encode_batches(
         sent_ptr.append(np.zeros(1, np.int64))
         read: list[_Batch] = []
         for batch in encoder.read(batches):
-            first_token, first_row = len(tokens), len(sent_ptr) - 1
+            first_token, first_row = (read[-1].last_token, read[-1].last_row) if read else (0, 0)
             tokens.append(batch.ids)
             sent_ptr.append(batch.ptr[1:] + first_token)
             doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
-            read.append(_Batch(first_token, len(tokens), first_row, encoder.n_rows, batch.table))
+            read.append(_Batch(first_token, first_token + len(batch.ids), first_row, encoder.n_rows, batch.table))
         if not (encoder.n_rows or may_be_empty):
             raise ValueError(NO_SENTENCES)
         doc_ptr.append(np.array([encoder.n_rows], np.int64))

@@ -285,8 +285,7 @@ class CBOSVectorizer(ContextVectorizer):
         self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
-        at_random = self._random_start(state, 0.5 / state.n_features_out_)
-        return self._arrays_from(state, self._start_of_words(state, at_random))
+        return self._arrays_from(state, 0.5 / state.n_features_out_)
 
     def _make_objective(self, state: FittedState) -> CBOSObjective:
         return CBOSObjective(self, state)

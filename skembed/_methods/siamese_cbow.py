@@ -272,8 +272,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         # With the standard deviation of the paper's normal numbers.
-        at_random = self._random_start(state, 0.01 * 3**0.5)
-        return self._arrays_from(state, self._start_of_words(state, at_random))
+        return self._arrays_from(state, 0.01 * 3**0.5)
 
     def _make_objective(self, state: FittedState) -> SiameseCBOWObjective:
         return SiameseCBOWObjective(self, state)

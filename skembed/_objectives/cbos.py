@@ -156,11 +156,11 @@ class CBOSObjective(KernelObjective):
         n_targets = plan.runs_per_block * plan.run_length
         negative = min(self.negative, n_targets - 1)  # a block has only that many other targets
         n_components = self.matrices[0].weights.shape[1]
+        shape = n_targets, n_components
         return Contexts(
             losses=make_losses(n_targets, make),
             sentences=make_sentences(text, plan, self.bag, n_components, negative, 1 + negative, n_threads, make),
-            context=make.zeros((n_targets, n_components), np.float32),
-            context_gradient=make.zeros((n_targets, n_components), np.float32),
+            **make.named(context=(shape, np.float32), context_gradient=(shape, np.float32)),
         )
 
     def train(

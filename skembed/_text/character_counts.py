@@ -118,21 +118,7 @@ def learn_ngrams(
 ) -> tuple[NgramVocabulary, np.ndarray, Counts]:
     """Return the n-grams that texts have, in how many texts each is, (n_ngrams,) int64, and the counts of the texts.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Texts.
-    analyzer : CharacterNgrams
-        How they are cut.
-    min_df : int or float
-        Least number of texts that have an n-gram; a float is a fraction of the texts.
-    threads : Threads
-        They change nothing of the result.
-
-    Raises
-    ------
-    ValueError
-        If no n-gram is left.
+    ``min_df`` is the least number of texts that have an n-gram, or a fraction of them. A ValueError if none is left.
     """
     read, trie, nodes_of = _read(texts, analyzer, threads)
     last_row, n_texts = np.zeros((2, len(trie.edges)), np.int64)

@@ -121,11 +121,12 @@ class Tokenizer:
         if stemmer is not None and isinstance(analyzer, CharacterNgrams):
             raise ValueError(f"stemmer={brief(stemmer)} stems words, not n-grams of characters. Leave it None.")
         put = object.__setattr__  # the instance is frozen
-        put(self, "analyzer", plain(analyzer))
-        put(self, "token_pattern", plain(token_pattern))
+        analyzer, token_pattern, stemmer = plain((analyzer, token_pattern, stemmer))
+        put(self, "analyzer", analyzer)
+        put(self, "token_pattern", token_pattern)
         put(self, "lowercase", bool(lowercase))
         put(self, "stop_words", _check_stop_words(stop_words))
-        put(self, "stemmer", plain(stemmer))
+        put(self, "stemmer", stemmer)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):

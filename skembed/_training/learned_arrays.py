@@ -294,16 +294,15 @@ def _share_out(cost, order, of_threads, owner):
 def make_gradient(capacity, vectors, n_threads, *, l1=False, make=ALLOCATOR):
     """Buffers for ``capacity`` entries that point to ``vectors``; ``l1``: with thresholds of the L1 norm."""
     length = 2 * capacity if n_threads > 1 else capacity
-    return SparseGradient(
-        capacity,
-        make.zeros((length,), np.int32),
-        make.zeros((length,), np.int32),
-        make.zeros((length,), np.float32),
-        make.zeros((length if l1 else 0,), np.float32),
-        make.zeros((n_threads, unshared_width(n_threads + 1)), np.int64),
-        vectors,
-        make.zeros((len(vectors),), np.float32),
+    arrays = make.named(
+        row=((length,), np.int32),
+        vector=((length,), np.int32),
+        scale=((length,), np.float32),
+        threshold=((length if l1 else 0,), np.float32),
+        bounds=((n_threads, unshared_width(n_threads + 1)), np.int64),
+        square=((len(vectors),), np.float32),
     )
+    return SparseGradient(capacity=capacity, vectors=vectors, **arrays)
 
 
 @njit(**NO_REFCOUNT)

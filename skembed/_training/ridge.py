@@ -75,25 +75,12 @@ def fit_ridge(
     *,
     leave_out: bool = True,
 ) -> Solution:
-    """Learn to predict targets.
+    """Learn to predict targets (n_sentences, n_targets) float32, with a mean of zero, from words with these features.
 
-    Parameters
-    ----------
-    sentences : csr_array of shape (n_sentences, n_words), dtype float32
-        Counts of words, scaled so that the features of a sentence have the length that they should.
-    features : Features
-        Those of the words.
-    targets : ndarray of shape (n_sentences, n_targets), dtype float32
-        What to predict, with a mean of zero.
-    alpha : float or None
-        Penalty. None takes the one whose predictions for sentences left out have the least squared error, on at most
-        1,500 sentences.
-    threads : Threads
-        They change nothing of the result.
-    random_state : RandomState
-        Draws the sentences on which alpha is found, and the probes for the diagonal.
-    leave_out : bool, default=True
-        Whether the predictions for sentences left out are wanted; of many sentences they take a third more time.
+    ``sentences`` (n_sentences, n_words) float32 are counts of words, scaled so that the features of a sentence have the
+    length that they should. A penalty `alpha` of None is the one whose predictions for sentences left out have the
+    least squared error, on at most 1,500 sentences. With ``leave_out``, predictions for sentences left out are wanted;
+    of many sentences they take a third more time. The random state draws those sentences, and probes for the diagonal.
     """
     n = len(targets)
     some = np.arange(n) if n <= _MOST_EXACT else np.sort(random_state.choice(n, _MOST_EXACT, replace=False))

@@ -77,13 +77,17 @@ class Sentences(NamedTuple):
 
 
 def make_scores(n, n_threads, make=ALLOCATOR):
-    values = make.zeros((n_threads, unshared_width(n)), np.float32)
-    which, column = (make.zeros((n_threads * unshared_width(n),), np.int32) for _ in range(2))
-    return Scores(values, values.reshape(-1), which, column)
+    width = unshared_width(n)
+    arrays = make.named(
+        values=((n_threads, width), np.float32),
+        which=((n_threads * width,), np.int32),
+        column=((n_threads * width,), np.int32),
+    )
+    return Scores(flat=arrays["values"].reshape(-1), **arrays)
 
 
 def make_losses(n, make=ALLOCATOR):
-    return Losses(make.zeros((n,), np.float64), make.zeros((n,), np.int64), make.zeros((2,), np.float64))
+    return Losses(**make.named(loss=((n,), np.float64), n_targets=((n,), np.int64), total=((2,), np.float64)))
 
 
 def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
@@ -96,23 +100,26 @@ def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads
     run_ptr, n_words = count_words_of_runs(text, plan)
     max_order = min(bag.max_order, longest_sentence(text))
     positions = plan.border + np.arange(plan.run_length)
+    arrays = make.named(
+        sums=((n_members, n_components), np.float32),
+        vectors=((n_members, n_components), np.float32),
+        sentence=((n_members,), np.int64),
+        document=((n_members,), np.int64),
+        error=((n_targets, n_columns), np.float32),
+        offsets=((n_threads, negative), np.int64),
+    )
+    # A thread writes one entry past the words that it has found.
+    gradient = make_gradient(n_words * max_order + n_threads, arrays.pop("vectors"), n_threads, make=make)
     return Sentences(
         run_ptr=run_ptr,
-        sums=make.zeros((n_members, n_components), np.float32),
-        sentence=make.zeros((n_members,), np.int64),
-        document=make.zeros((n_members,), np.int64),
         classes=text.annotations[0] if text.annotations else np.zeros((0, 0), np.int64),
         of_target=make.values(
             n_targets, np.int64, lambda: np.add.outer(width * np.arange(plan.runs_per_block), positions).reshape(-1)
         ),
-        # A thread writes one entry past the words that it has found.
-        gradient=make_gradient(
-            n_words * max_order + n_threads, make.zeros((n_members, n_components), np.float32), n_threads, make=make
-        ),
-        error=make.zeros((n_targets, n_columns), np.float32),
+        gradient=gradient,
         scores=make_scores(max(n_columns, 2 * plan.border), n_threads, make),
-        offsets=make.zeros((n_threads, negative), np.int64),
         max_order=max_order,
+        **arrays,
     )
 
 

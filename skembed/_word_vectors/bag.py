@@ -18,14 +18,7 @@ _STREAM = np.uint64(7)
 def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     """Return a hash of each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_tokens,), dtype int32 or int64
-        Row of each word in the vocabulary; below 0 for unknown words, which do not count.
-    ptr : ndarray of shape (n_sentences + 1,), dtype int64
-        Where the sentences begin.
-    seed : int
-        Another seed gives other hashes. That of the model, where they seed draws.
+    ``rows`` (n_tokens,) are those of the words, below 0 for unknown ones; ``ptr`` is where the sentences begin.
 
     Examples
     --------
@@ -124,21 +117,9 @@ def _keep_first(ids, ptr, seen, first, starts):
 
 
 def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
-    """Return a random direction for each word, a function of its text alone.
+    """Return a random direction for each word, (n_words, n_components) float32, a function of its text alone.
 
     So a word that was never learned still matches itself, in any process and on any machine.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The words.
-    n_components : int
-        Length of each vector.
-
-    Returns
-    -------
-    vectors : ndarray of shape (n_words, n_components), dtype float32
-        Nearly Gaussian entries, each row scaled to length one.
 
     Examples
     --------

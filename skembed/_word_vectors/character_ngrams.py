@@ -27,21 +27,9 @@ def average(
 ) -> None:
     """Write the vector of each word: the mean of those of its n-grams and, with `has_own_row`, of what is in `out`.
 
-    Parameters
-    ----------
-    text : ndarray of uint8
-        The words in UTF-8, one after another.
-    ptr : ndarray of shape (n_words + 1,), dtype int64
-        Where they begin.
-    lengths : tuple of (int, int)
-        Least and most characters of an n-gram of the word between ``<`` and ``>``; neither of these is one alone.
-    ngrams : ndarray of shape (n_buckets, n_components), dtype float32
-        The rows that the n-grams share.
-    out : ndarray of shape (n_words, n_components), dtype float32
-        Receives the vectors; a word without n-grams and without a row of its own is zero. A word of no bytes has no
-        n-grams.
-    has_own_row : bool
-        Whether `out` has the words' own vectors.
+    Word i is ``text[ptr[i]:ptr[i + 1]]`` in UTF-8. ``lengths`` are least and most characters of an n-gram of the word
+    between ``<`` and ``>``; neither of these is one alone. ``ngrams`` (n_buckets, n_components) are the shared rows. A
+    word without n-grams and without a row of its own is zero.
     """
     ngrams, text, ptr = map(read_only_view, (ngrams, text, ptr))  # so that numba compiles once
     if not has_own_row:

@@ -40,30 +40,11 @@ _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 def join_word_vectors(
     sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
 ) -> tuple[list[str], np.ndarray]:
-    """Join word vectors of one or more sources, in at most `n_components` dimensions.
+    """Join word vectors of one or more sources, each as in :func:`read_source`, in at most `n_components` dimensions.
 
-    Parameters
-    ----------
-    sources : sequence
-        Each as in :func:`read_source`. A word that is not in a source has zeros in its columns.
-    corpus : SentenceCorpus
-        Text whose counts are the weights of the words. Words that it lacks are projected, with weight 0.
-    n_components : int
-        Joined vectors that are longer are projected, as above.
-    whiten : bool, default=False
-        Keep lengths and weights, and make the directions that are left equally strong.
-
-    Returns
-    -------
-    words : list of str
-        All words, those of the first source first.
-    vectors : ndarray of shape (n_words, min(n_components, sum of the lengths)), dtype float32
-        Rows of length one, unless `whiten` is true; zero for a word whose vectors are all zero.
-
-    Raises
-    ------
-    ValueError
-        If there is no source, or no word of the text has a vector in one of them.
+    A word that is not in a source has zeros in its columns. The counts of the text weigh the words. Returns all words,
+    those of the first source first, and their vectors, float32: of length one unless ``whiten``, which keeps lengths
+    and weights and makes the directions that are left equally strong. A ValueError if a source has no word of the text.
     """
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")

@@ -58,23 +58,8 @@ def find_components(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the strongest common directions of the sentences of a text, and of earlier ones.
 
-    Parameters
-    ----------
-    corpus : SentenceCorpus
-        Sentences.
-    embed : callable
-        Returns the vectors of some of the sentences.
-    shape : tuple of int
-        Number of directions to find, and length of the vectors.
-    moments : ndarray of shape (n_features, n_features), default=None
-        Second moments of the vectors of earlier sentences. Not changed.
-
-    Returns
-    -------
-    components : ndarray of this shape, dtype float32
-        The strongest first.
-    moments : ndarray of shape (n_features, n_features)
-        Second moments of all the vectors.
+    `shape` is how many, and the length of the vectors; ``moments`` (n_features, n_features) those of earlier sentences.
+    Returns the directions, float32, the strongest first, and the second moments of all the vectors.
     """
     n_components, n_features = shape
     if moments is None:
@@ -86,19 +71,7 @@ def find_components(
 
 
 def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Remove some directions from vectors, in place.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_vectors, n_features), dtype float32
-        Vectors.
-    components : ndarray of shape (n_components, n_features), dtype float32
-        Directions of length one, orthogonal to each other.
-
-    Returns
-    -------
-    vectors : ndarray
-        The same array.
+    """Remove directions of length one, orthogonal to each other, from float32 vectors, in place.
 
     Examples
     --------
@@ -118,21 +91,7 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
 
 
 def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) -> np.ndarray:
-    """Replace the vector of each word with a digit by a random one, made from the word's text alone, in place.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_words, n_components), dtype float32
-        Vectors of the words.
-    words : sequence of str
-        The words.
-    length : float32
-        Length of the random vectors.
-
-    Returns
-    -------
-    vectors : ndarray
-        The same array.
+    """Replace the float32 vector of each word with a digit by a random one of a length, from its text alone, in place.
 
     Examples
     --------
@@ -156,21 +115,7 @@ _WORDS_AT_ONCE = 1_000  # words at a time whose n-grams have vectors
 
 
 def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np.ndarray:
-    """Turn the vector of each word towards the direction of its n-grams, in place.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_words, n_components), dtype float32
-        Vectors of the words. Their lengths stay; so does a vector of zeros.
-    words : sequence of str
-        The words. An empty one has no n-gram, and keeps its vector.
-    weight : float
-        From 0, where nothing changes, to 1, where only the spelling counts.
-
-    Returns
-    -------
-    vectors : ndarray
-        The same array.
+    """Turn each float32 vector towards the direction of its word's n-grams, in place; ``weight`` is from 0 to 1.
 
     Examples
     --------

@@ -49,9 +49,9 @@ def test_a_warning_says_which_limit_it_is(name, n_tokens):
     most = model._pace.shards_of(n_tokens)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model._warn_of_shards(n_tokens, most)
+        model._pace.warn_of(name, n_tokens, most)
     for n_shards in {most + 1, 4 * most, n_tokens // least, n_tokens // least + 1} - {most}:
         is_short = n_tokens < n_shards * least
         problem = "leaves each shard .* With fewer than" if is_short else f"is more than was tried .*: {most}, of"
         with pytest.warns(UserWarning, match=f"n_shards={n_shards} {problem} .*use at most n_shards={most}"):
-            model._warn_of_shards(n_tokens, n_shards)
+            model._pace.warn_of(name, n_tokens, n_shards)
