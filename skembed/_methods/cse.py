@@ -71,10 +71,9 @@ class CSEVectorizer(PairedSequences):
         Whether windows reach over both ends of a sentence, where they see zeros, or lie inside it, as in the paper. A
         sentence that is shorter than a narrow filter is padded with zeros at its end.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
-        its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
-        kept. None starts at random. Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"

@@ -48,10 +48,9 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
         form. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors: those of a fitted estimator of this package, its tokenizer included; or what
-        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at random.
-        Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Word vectors: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None draws them at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1
