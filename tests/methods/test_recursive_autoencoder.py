@@ -8,7 +8,7 @@ import reference
 
 from skembed import SentenceCorpus
 from skembed.research import RecursiveAutoencoderVectorizer
-from skembed.research import _recursive as recursive
+from skembed.research import _tree as recursive
 from skembed.research._recurrent import SentenceIds
 from skembed.research._tree import back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
 
