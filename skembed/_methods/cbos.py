@@ -132,14 +132,10 @@ class CBOSVectorizer(ContextVectorizer):
         Fraction of the words of that text that are in the vocabulary.
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, by `weighting`.
-    loss_curve_ : list of float
-        Mean loss of a sentence in each pass.
-    validation_loss_curve_ : list of float
-        Mean loss of a held-out sentence after each pass; empty without `early_stopping`.
-    n_iter_ : int
-        Number of passes made.
-    n_features_out_ : int
-        Number of columns of the output.
+    loss_curve_, validation_loss_curve_ : list of float
+        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
+    n_iter_, n_features_out_ : int
+        Number of passes made, and of columns of the output.
 
     See Also
     --------

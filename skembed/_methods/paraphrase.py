@@ -124,10 +124,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
         pairs follow each other; a held-out sentence is of the same set as the pass.
-    n_iter_ : int
-        Number of passes made, over all sets of pairs.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, over all sets of pairs, and of columns of the output.
 
     See Also
     --------

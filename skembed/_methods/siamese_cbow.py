@@ -133,10 +133,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
-    n_iter_ : int
-        Number of passes made.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, and of columns of the output.
 
     See Also
     --------

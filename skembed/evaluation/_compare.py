@@ -9,10 +9,9 @@ from sklearn.utils import check_random_state
 
 from ._compare_documents import document_task
 from ._compare_labels import label_task
-from ._comparison import Comparison
+from ._comparison import Comparison, carry_out
 from ._documents import named_estimators
 from ._standard import pretrained_methods
-from ._trials import carry_out
 
 __all__ = ["compare"]
 

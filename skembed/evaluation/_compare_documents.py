@@ -14,10 +14,9 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
 from ._baselines import TFIDF, tfidf_of_compared
 from ._compare_input import Fold, as_texts, n_of_folds
-from ._comparison import NEXT_SENTENCE, SECOND_HALF
+from ._comparison import NEXT_SENTENCE, SECOND_HALF, Run, Task, megabytes
 from ._documents import answer, are_single, check_learns_from_fit, draw, in_halves, learn, read_documents
 from ._standard import SIMPLE, Method, OwnText, standard_methods
-from ._trials import Run, Task, megabytes
 
 _N_QUESTIONS, _N_CANDIDATES = 2000, 20
 

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
 from ._compare_input import Fold, as_own_texts, as_texts, labelled_folds, read_groups, read_labels, warn_of_repeated
+from ._comparison import Run, Task, megabytes
 from ._standard import SIMPLE, Method, OwnText, classifier_for, standard_methods, with_own_text
-from ._trials import Run, Task, megabytes
 
 _MEASURES = {"binary": "accuracy", "multiclass": "accuracy", "continuous": "R2", "multilabel-indicator": "F1"}
 

@@ -16,12 +16,11 @@ from .._validation.messages import brief
 from ..search._documents import Texts, read_documents
 from ..search._nearest import nearest
 from ..search._search_index import SearchIndex
-from ._comparison import Comparison
+from ._comparison import Comparison, Run, Task, carry_out, megabytes
 from ._documents import named_estimators
 from ._pairs import embed
 from ._retrieval import Judged, measure_system, read_judged
 from ._standard import SIMPLE, Method, OwnText, pretrained_methods, standard_methods
-from ._trials import Run, Task, carry_out, megabytes
 
 __all__ = ["compare_search"]
 

@@ -46,8 +46,8 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         "balanced" needs no parser: the first and the second word are a constituent, the third and the fourth, and so
         on; then these pairs in the same way. "bracketed" takes the constituents from the text, which has brackets as
         parsers write them: ``(S (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which
-        is not used; ``( dogs bark)`` has none. For trees of nltk, nested lists or spans pass `words_of_tree` or
-        `words_of_spans` as `analyzer`. `transform` takes text with brackets or without.
+        is not used; ``( dogs bark)`` has none. For trees of nltk or nested lists pass `words_of_tree` as
+        `analyzer`. `transform` takes text with brackets or without.
     window : int, default=5
         Words before and behind a word that it predicts.
     window_growth : int, default=2
@@ -125,10 +125,8 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         1 for each word.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
-    n_iter_ : int
-        Number of passes made.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, and of columns of the output.
 
     See Also
     --------

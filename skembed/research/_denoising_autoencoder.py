@@ -130,10 +130,8 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a word in each pass, and of a held-out one after it (empty without `early_stopping`). Held-out
         sentences are read undamaged, and compared with all words: it is their mean negative log-probability.
-    n_iter_ : int
-        Number of passes made.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, and of columns of the output.
 
     See Also
     --------

@@ -38,10 +38,9 @@ class GRANVectorizer(PairedSequences):
     n_units : int, default=100
         Numbers of a state of the recurrent unit. The paper has 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator of this package, as it sums its word vectors, its word weights and
-        its tokenizer included; or what :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are
-        kept. None starts at random. Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
@@ -138,10 +137,8 @@ class GRANVectorizer(PairedSequences):
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
         pairs follow each other; a held-out sentence is of the same set as the pass.
-    n_iter_ : int
-        Number of passes made, over all sets of pairs.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, over all sets of pairs, and of columns of the output.
 
     See Also
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,50 +76,6 @@ class ParsesMixin(TextEstimator):
             else:
                 words.append(top)
         return words
-
-    @staticmethod
-    def words_of_spans(sentence: tuple[Sequence[str], Iterable[tuple[int, int]]]) -> list[str]:
-        """List the words of a sentence with brackets around its constituents: an `analyzer`.
-
-        Parameters
-        ----------
-        sentence : (words, spans) tuple
-            Words, and where each constituent begins and ends in them: (0, 2) is that of the first two words.
-
-        Returns
-        -------
-        words : list of str
-            As from `words_of_tree`.
-
-        Raises
-        ------
-        ValueError
-            If a span is empty or ends past the sentence, or two spans cross.
-
-        Examples
-        --------
-        >>> from skembed.research import RecursiveAutoencoderVectorizer
-        >>> sentence = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5)]
-        >>> " ".join(RecursiveAutoencoderVectorizer.words_of_spans(sentence))
-        '( the dog ) ( bites ( the man ) )'
-        """
-        words, spans = sentence
-        before, behind, around = [0] * (len(words) + 1), [0] * (len(words) + 1), [(0, len(words))]
-        for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-            if not 0 <= start < end <= len(words):
-                raise ValueError(f"The span ({start}, {end}) is not one of a sentence of {len(words)} words.")
-            while around[-1][1] <= start:
-                around.pop()
-            if end > around[-1][1]:
-                raise ValueError(f"The spans {around[-1]} and ({start}, {end}) of a sentence cross.")
-            around.append((start, end))
-            before[start] += 1
-            behind[end] += 1
-        return [
-            part
-            for index, word in enumerate(words)
-            for part in (*[OPENING] * before[index], word, *[CLOSING] * behind[index + 1])
-        ]
 
     def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
         tokenizer = super()._tokenizer_of_options(automatic)

@@ -18,8 +18,7 @@ from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.values import INT64_MAX, integers
 from ._parses import ParsesMixin, brackets_of
-from ._recursive import TreeSource, Unfolding, fold_rows
-from ._tree import start_pairs
+from ._tree import TreeSource, Unfolding, fold_rows, start_pairs
 
 _BATCH = 256  # sentences that are folded together
 
@@ -46,12 +45,11 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
         (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs
         bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
-        form. For trees of nltk, nested lists or spans pass `words_of_tree` or `words_of_spans` as `analyzer`.
+        form. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors: those of a fitted estimator of this package, its tokenizer included; or what
-        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None draws them at random.
-        Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Word vectors: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
+        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
+        :class:`~sklearn.frozen.FrozenEstimator`. None draws them at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1
@@ -117,10 +115,8 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     loss_curve_, validation_loss_curve_ : list of float
         Mean of half the squared distance between a word and what the root unfolds to, in each pass, and of held-out
         sentences after it (empty without `early_stopping`).
-    n_iter_ : int
-        Number of passes made.
-    n_features_out_ : int
-        Number of columns of the output.
+    n_iter_, n_features_out_ : int
+        Number of passes made, and of columns of the output.
 
     See Also
     --------

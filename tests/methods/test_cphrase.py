@@ -241,15 +241,13 @@ def test_brackets_change_the_learning_and_not_the_sentence():
     assert not {"(", ")"} & set(balanced.vocabulary_)
 
 
-def test_trees_of_nltk_and_spans_are_read():
+def test_trees_of_nltk_are_read():
     tree = [["the", "dog"], ["bites", ["the", "man"]]]
-    spans = "the dog bites the man".split(), [(0, 2), (3, 5), (2, 5), (0, 5)]
     text = "( ( the dog ) ( bites ( the man ) ) )"
     options = {"n_components": 4, "trees": "bracketed", "subsample": 1e9, "random_state": 0}
     expected = CPhraseVectorizer(**options).fit([text] * 20)
-    for analyzer, item in ((CPhraseVectorizer.words_of_tree, tree), (CPhraseVectorizer.words_of_spans, spans)):
-        model = CPhraseVectorizer(**options, analyzer=analyzer).fit([item] * 20)
-        np.testing.assert_array_equal(model.word_vectors_, expected.word_vectors_)
+    model = CPhraseVectorizer(**options, analyzer=CPhraseVectorizer.words_of_tree).fit([tree] * 20)
+    np.testing.assert_array_equal(model.word_vectors_, expected.word_vectors_)
 
 
 @pytest.mark.parametrize(

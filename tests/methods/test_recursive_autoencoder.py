@@ -8,7 +8,7 @@ import reference
 
 from skembed import SentenceCorpus
 from skembed.research import RecursiveAutoencoderVectorizer
-from skembed.research import _recursive as recursive
+from skembed.research import _tree as recursive
 from skembed.research._recurrent import SentenceIds
 from skembed.research._tree import back, balanced_trees, fold, parse, start_pairs, trees_of, unfold
 
@@ -190,26 +190,18 @@ class NltkTree(list):
         self.label = label
 
 
-def test_trees_and_spans_are_read():
+def test_trees_of_nltk_are_read():
     def tree(left, right):
         return NltkTree("S", [["the", left], ("bites", NltkTree("NP", ["the", right]))])
 
-    of_tree, of_spans = RecursiveAutoencoderVectorizer.words_of_tree, RecursiveAutoencoderVectorizer.words_of_spans
+    of_tree = RecursiveAutoencoderVectorizer.words_of_tree
     trees = [tree("dog", "man"), tree("man", "dog"), NltkTree("S", [["dogs"]])] * 6
-    spans = [("the dog bites the man".split(), [(2, 5), (0, 2), (3, 5)]), ("the man bites the dog".split(), [])]
     model = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed").fit(TEXT)
     found = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", analyzer=of_tree).fit(trees)
     assert found.transform(trees).tobytes() == model.transform(TEXT).tobytes()
-    found = RecursiveAutoencoderVectorizer(**FAST, trees="bracketed", analyzer=of_spans).fit([*spans, *spans])
-    assert found.vocabulary_.keys() == model.vocabulary_.keys() - {"dogs"} and len(found.transform(spans)) == 2
-    assert of_spans(spans[0]) == "( the dog ) ( bites ( the man ) )".split() and of_spans(spans[1]) == spans[1][0]
-    assert of_spans((["a", "b"], [(0, 1), (0, 2), (0, 2)])) == "( ( ( a ) b ) )".split()
     deep = ["a"]
     for _ in range(5000):
         deep = [deep]
     assert of_tree(deep).count("(") == 5001
-    for wrong, message in (([(0, 2), (1, 3)], "cross"), ([(1, 1)], "of 5 words"), ([(0, 6)], "of 5 words")):
-        with pytest.raises(ValueError, match=message):
-            of_spans((spans[0][0], wrong))
     with pytest.raises(TypeError, match="Row 1: analyzer must return strings, got the token 7"):
         found.set_params(analyzer=of_tree).fit([["a", "b"], ["a", 7]])
