@@ -1,5 +1,7 @@
 """Fixtures that several test modules use."""
 
+from contextlib import suppress
+
 import pytest
 
 
@@ -23,8 +25,10 @@ def cluster():
     """A Dask cluster of processes on this machine; a test scales it, and makes its client."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster:
-        yield cluster
+    cluster = LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0")
+    yield cluster
+    with suppress(KeyError):  # it may have forgotten the workers that tests have killed
+        cluster.close()
 
 
 @pytest.fixture

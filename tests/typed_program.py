@@ -101,7 +101,7 @@ def use_data_sets() -> None:
     assert_type(split_sentences("A cat. A dog."), list[str])
     assert_type(skembed.datasets.split_sentences("A cat. A dog."), list[str])
     assert_type(skembed.metrics.spearman_score([1.0, 2.0], [2.0, 3.0]), float)
-    print(load_docstrings(packages=["scipy"]).target_names[:3])
+    print(load_docstrings(packages=["joblib"]).target_names[:3])
     sentences, groups = load_paraphrase_groups(return_X_y=True)
     assert_type(sentences, list[str])
     assert_type(groups, NDArray[np.int64])

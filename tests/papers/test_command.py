@@ -154,23 +154,23 @@ def test_nobody_reads(folder, tmp_path, closed):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_a_killed_process_goes_on(folder, tmp_path, monkeypatch):
+def test_a_killed_process_goes_on(folder, tmp_path, monkeypatch, capsys):
     write(tmp_path / "killer.py", KILLER.splitlines())
     monkeypatch.syspath_prepend(tmp_path)
     from killer import Killer
 
     joblib.dump(Killer(BOWPCA(n_components=None).fit(TOPICS), str(tmp_path / "marker")), tmp_path / "mine.joblib")
-    command = [sys.executable, "-m", "benchmarks.papers"]
-    command += options(folder, tmp_path / "out", "--methods", tmp_path / "mine.joblib", tables="sts")
+    arguments = options(folder, tmp_path / "out", "--methods", tmp_path / "mine.joblib", tables="sts")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    assert subprocess.run(command, **run).returncode == -signal.SIGKILL
+    command = [sys.executable, "-m", "benchmarks.papers", *arguments]
+    killed = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
     assert len(results(tmp_path / "out")[1]) == 5  # 2012 was done
-    done = subprocess.run(command, **run)
-    assert done.returncode == 0, done.stderr
-    assert "2012" not in done.stderr and done.stderr.count("mine: sts 2013") == 3
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert "2012" not in shown.err and shown.err.count("mine: sts 2013") == 3
     assert len(results(tmp_path / "out")[1]) == 8
-    assert "| mine " in done.stdout
+    assert "| mine " in shown.out
 
 
 def test_other_settings_are_refused(folder, finished, capsys, tmp_path):
