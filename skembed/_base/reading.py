@@ -200,7 +200,7 @@ def has_words_and_ngrams(tokenizer: Tokenizer) -> bool:
     return isinstance(tokenizer.analyzer, CharacterNgrams) and tokenizer.analyzer.words
 
 
-_MOST = 30.0  # factor of words; that of usual text is 1 to 6
+_MOST = 10.0  # times the weight of words with one factor for all tokens; usual text has 1 to 6
 
 
 class Balance(NamedTuple):
@@ -224,9 +224,9 @@ class Balance(NamedTuple):
     def between(cls, is_ngram: np.ndarray, weights: np.ndarray, counts: np.ndarray, frequencies: np.ndarray) -> Self:
         """The factors that share out the weight of a text, a mean of one a token, between words and n-grams.
 
-        Their shares are as the fractions of their occurrences that another sentence has too: only these tell a new
-        sentence apart. `counts` are occurrences, `frequencies` the sentences with a token. The factor of words has a
-        limit: a text with a huge string without spaces has nearly no words.
+        The shares are proportional to the fractions of their occurrences that another sentence has too: only these can
+        help with a new sentence. `counts` are occurrences, `frequencies` the sentences with a token. The factor of
+        words is limited: a text with a huge string without spaces has nearly no words.
         """
         of_words, of_ngrams = ((weights * counts)[kind].sum() for kind in (~is_ngram, is_ngram))
         if of_words == 0 or of_ngrams == 0:
@@ -234,8 +234,8 @@ class Balance(NamedTuple):
         shared = counts * (frequencies > 1)
         # One more of each, so that neither has no weight.
         words, ngrams = ((1 + shared[kind].sum()) / (1 + counts[kind].sum()) for kind in (~is_ngram, is_ngram))
-        total = counts.sum() / (words + ngrams)
-        return cls(np.float32(min(total * words / of_words, _MOST)), np.float32(total * ngrams / of_ngrams))
+        total, most = counts.sum() / (words + ngrams), _MOST * counts.sum() / (of_words + of_ngrams)
+        return cls(np.float32(min(total * words / of_words, most)), np.float32(total * ngrams / of_ngrams))
 
     @property
     def is_even(self) -> bool:

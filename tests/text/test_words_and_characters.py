@@ -185,8 +185,18 @@ def test_ngrams_of_characters_are_not_joined():
 
 def test_a_huge_string_does_not_make_words_huge():
     emb = CBOSVectorizer(8, max_iter=1, random_state=0).fit([*S, "x" * 100_000], [*Y, 0])
-    assert emb._state.word_weight == 30
+    factors = np.where(of_ngrams(emb), emb._state.ngram_weight, emb._state.word_weight)
+    of_one_factor = emb.word_counts_.sum() / (emb.word_counts_ * emb.word_weights_ / factors).sum()
+    assert emb._state.word_weight == pytest.approx(10 * of_one_factor)
     assert np.isfinite(emb.transform(S)).all()
+
+
+def test_a_million_combining_marks_have_a_row():
+    text = "a" + "\u0301" * 1_000_000
+    emb = CBOSVectorizer(8, max_iter=1, random_state=0).fit([*S, text], [*Y, 0])
+    rows = emb.transform([text, text[:1000], "Tür"])
+    assert np.isfinite(rows).all()
+    assert rows.any(axis=1).all()
 
 
 def test_components_of_words_and_characters():
