@@ -70,7 +70,7 @@ def accuracies(task, embed, rows, seed, columns):
     labels[rows] = known
 
     def of(vectorizer):
-        train = vectorizer.fit_transform(X[rows], known)
+        train = vectorizer.fit(X[rows], known).transform(X[rows])
         return 100 * np.mean(svc.fit(train, known).predict(vectorizer.transform(X_test)) == y_test)
 
     def of_adapted():
