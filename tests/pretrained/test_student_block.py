@@ -156,6 +156,15 @@ def test_the_map_is_saved(tmp_path):
         skembed.load(tmp_path / "broken", pretrained=lengths)
 
 
+@pytest.mark.parametrize("name", ["pretrained", "student"])
+def test_a_damaged_stretch_is_refused(name, tmp_path):
+    model = make(Teacher(), pretrained=lengths).fit(X, Y)
+    model._given[name] = model._given[name]._replace(stretch=np.eye(1, dtype=np.float32))
+    skembed.save(model, tmp_path / "broken")
+    with pytest.raises(ValueError, match=f"{name}.stretch is"):
+        skembed.load(tmp_path / "broken", pretrained=lengths)
+
+
 def test_a_pretrained_model_beside_the_student_embeds_a_text_once():
     beside = Teacher()
     model = make(Teacher(), pretrained=PretrainedVectorizer(beside, cache=None)).fit(X, Y)
