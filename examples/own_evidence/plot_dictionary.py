@@ -124,4 +124,5 @@ plt.show()
 # Left: a word is found far sooner once the model knows other definitions of it. About three in ten come first, with the
 # mean of word vectors two in a hundred. Definitions of one name are often worded alike, and this is learned.
 #
-# Right: for a word without a known definition, the mean of word vectors is as good or better. The model learns from less than a thousand definitions; the paper has more.
+# Right: for a word without a known definition, the mean of word vectors is as good or better. The model learns
+# from less than a thousand definitions; the paper has more.

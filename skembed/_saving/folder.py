@@ -86,8 +86,8 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
         names = ", ".join([TextVectorizer.__name__, *names_of_estimators()])
         advice = "Call its method save" if hasattr(estimator, "save") else "Save it with joblib or skops"
         raise TypeError(
-            f"{advice}: {brief(estimator)} is none of what a folder holds, one vectorizer, such as the step of a pipeline: "
-            f"{names}."
+            f"{advice}: {brief(estimator)} is none of what a folder holds, one vectorizer, such as the step of a "
+            f"pipeline: {names}."
         )
     check_is_fitted(estimator)
     if dtype not in PACKED_DTYPES:
