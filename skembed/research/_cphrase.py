@@ -158,7 +158,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
 
     *The paper's own setting,* as the method is generally cited, is ``CPhraseVectorizer(300, trees="bracketed",
     window=5, window_growth=2, negative=5, subsample=1e-5, pooling="sum", unknown="zero", solver="sgd",
-    learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)``. The paper could not be had; negatives, rate and
+    learning_rate=0.025, max_iter=5, batch_size=1, min_count=5)``. The paper was not at hand; negatives, rate and
     passes are word2vec's.
 
     References
