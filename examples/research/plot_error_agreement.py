@@ -114,6 +114,6 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# As the high agreement foretold, joining brings little: the best pair is half a point above the best single model, within
-# what another drawing of the folds changes. Plain tf-idf is one point behind the best single model. What all of them miss,
-# that a sentence says more than another, is not in a sum of words.
+# As the high agreement foretold, joining brings little: the best pair is half a point above the best single model,
+# within what another drawing of the folds changes. Plain tf-idf is one point behind the best single model. What all of
+# them miss, that a sentence says more than another, is not in a sum of words.
