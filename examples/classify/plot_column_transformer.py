@@ -50,7 +50,7 @@ print(X.assign(topic=y).sample(5, random_state=0).to_string(max_colwidth=40))
 # %%
 # One pipeline
 # ------------
-# Five rows a topic have a label. The embedding learns from the whole text without
+# Five rows per topic have a label. The embedding learns from the whole text without
 # labels, given as ``corpus=``; the other rows are the test.
 
 from sklearn.compose import ColumnTransformer
@@ -105,5 +105,5 @@ plt.show()
 # %%
 # The other columns with the text, as an embedding or as tf-idf, are far better than each
 # alone: the text names the part, the product says whose part it is. The embedding, which
-# has seen the text without labels, adds what tf-idf cannot learn from five rows a topic
+# has seen the text without labels, adds what tf-idf cannot learn from five rows per topic
 # (green).

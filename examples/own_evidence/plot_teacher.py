@@ -44,7 +44,7 @@ print(f"{len(sentences):,} sentences, targets of length {targets.shape[1]}")
 # -----------
 # A tenth of the sentences is kept aside. The cosines of all its pairs show how far a student agrees with the teacher.
 
-from skembed import CBOSVectorizer, TargetVectorizer
+from skembed import Sent2VecVectorizer, TargetVectorizer
 
 rng = np.random.default_rng(0)
 order = rng.permutation(
@@ -72,9 +72,10 @@ for size in sizes:
         f"{size:6,} sentences: correlation with the teacher's cosines {agreement[-1]:.2f}"
     )
 
-without = CBOSVectorizer(100, random_state=0).fit([sentences[i] for i in sorted(known)])
+own = [sentences[i] for i in known]
+without = Sent2VecVectorizer(100, random_state=0).fit(own)
 without_teacher = np.corrcoef(cosines(without.transform(kept_aside)), of_teacher)[0, 1]
-print(f"CBOS, which no teacher taught: {without_teacher:.2f}")
+print(f"Sent2Vec, which no teacher taught: {without_teacher:.2f}")
 
 # %%
 # Two kinds of rows
@@ -101,7 +102,7 @@ import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(sizes, agreement, marker="o", color="#0072B2", label="student")
-ax.axhline(without_teacher, color="0.4", ls=":", label="CBOS, without a teacher")
+ax.axhline(without_teacher, color="0.4", ls=":", label="Sent2Vec, without a teacher")
 ax.set(
     xscale="log", xticks=sizes, xticklabels=[f"{size:,}" for size in sizes], ylim=(0, 1)
 )

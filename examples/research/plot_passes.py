@@ -88,6 +88,6 @@ plt.show()
 
 # %%
 # The held-out loss is a poor guide to this task. CBOS is at its best after one to four passes and loses from then on,
-# where its held-out loss stays as it is; Sent2Vec still gains at sixteen, where its held-out loss rose long ago. So
+# where its held-out loss stays as it is; Sent2Vec still gains at sixteen, where its held-out loss no longer falls. So
 # ``early_stopping`` saves you from useless passes over a text that is learned by heart, and does not find the best
 # number: where you have labels, search ``max_iter`` with them (see the example on grid search).

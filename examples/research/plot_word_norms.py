@@ -38,11 +38,14 @@ def draw_lengths(ax, model, marked=("the", "array", "eigenvalues")):
     of_bins = [bins == b for b in np.unique(bins)]
     medians = [[np.median(a[rows]) for rows in of_bins] for a in (fractions, lengths)]
     ax.plot(*medians, color="#0072B2", lw=2)
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
     for word in marked:
         point = fractions[model.vocabulary_[word]], lengths[model.vocabulary_[word]]
         ax.plot(*point, "o", ms=5, color="#D55E00")
-        ax.annotate(word, point, (0, 6), textcoords="offset points", ha="center")
-    ax.set(xscale="log", xlabel="fraction f of the word in the text")
+        ax.annotate(
+            word, point, (0, 7), textcoords="offset points", ha="center", bbox=box
+        )
+    ax.set(xscale="log", xlabel="fraction f of the word in the text", xlim=(None, 0.5))
     ax.set(ylabel="length of the word's vector", ylim=(0, None))
 
 

@@ -81,9 +81,7 @@ ends = [
 ]
 figure, axes = plt.subplots(figsize=(6, 2.4), layout="constrained")
 axes.barh(names, means, xerr=ends, color=["tab:gray", "tab:gray", "tab:blue"])
-axes.set(
-    xlabel="nDCG@10 of 500 summaries, in per cent, and 95 % intervals", xlim=(0, 100)
-)
+axes.set(xlabel="nDCG@10 (%), 500 queries, 95 % intervals", xlim=(0, 100))
 plt.show()
 
 # %%
