@@ -81,9 +81,14 @@ def _pattern(texts: list[str]) -> str | None:
     Chinese and Japanese are worse so: a pair of characters is rarer than each of them, and most pairs of a new text
     have no vector.
     """
-    letters = "".join(UNSPACED_LETTER.findall(" ".join(texts[:10_000])))
+    letters = unspaced_letters(texts)
     n_han = len(HAN_LETTER.findall(letters))
     return None if len(letters) > 2 * n_han else WORD
+
+
+def unspaced_letters(texts: list[str]) -> str:
+    """Letters of scripts without spaces between words in the first 10,000 texts."""
+    return "".join(UNSPACED_LETTER.findall(" ".join(text for text in texts[:10_000] if not text.isascii())))
 
 
 def _encoded_halves(

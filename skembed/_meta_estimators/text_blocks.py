@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._base.embedding import embed
-from .._text.words import UNSPACED_LETTER, words_and_bigrams_of, words_of
+from .._text.words import words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
-from .halves import fit_halves, multiply_vectors
+from .halves import fit_halves, multiply_vectors, unspaced_letters
 from .projections import fit_projection, product, rounded
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
@@ -173,6 +173,7 @@ def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.R
 
 def _analyzer(texts: list[str]) -> str:
     """Characters across spaces where most letters are of scripts without spaces, otherwise within words."""
-    sample = " ".join(texts[:10_000])
-    n_unspaced = len(UNSPACED_LETTER.findall(sample))
-    return "char" if n_unspaced and 2 * n_unspaced > len(re.findall(r"\w", sample)) else "char_wb"
+    n_unspaced = len(unspaced_letters(texts))
+    counts = (len(re.findall(r"\w", text)) for text in texts[:10_000])
+    has_others = any(n_letters >= 2 * n_unspaced for n_letters in accumulate(counts))  # at once in most text
+    return "char_wb" if has_others else "char"
