@@ -27,8 +27,8 @@ from .._objectives.paraphrase import UnitVectors
 from .._training.passes import PassTasks
 from .._training.trainer import explaining_memory_error
 from .._validation.columns import as_scores, check_same_length
+from .._validation.constraints import PredicateConstraint
 from .._validation.messages import brief
-from .._validation.values import PredicateConstraint
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, check_inside, sparse_targets
 from ._relatedness_training import CURVES, Head, PlannedTraining, RelatednessTrainer, hold_out_pairs, learn_scores

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._compiled.threads import count_threads
-from .._validation.values import PathLike, check_values, integers, user_path
+from .._validation.constraints import check_values, integers
+from .._validation.values import PathLike, user_path
 from ._rows import DenseRows, search_rows
 
 __all__ = ["ApproximateIndex"]
