@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ._saving.shared import SavedModel
+from ._validation.constraints import INT32_MAX
 from ._validation.messages import brief
-from ._validation.values import INT32_MAX, PathLike
+from ._validation.values import PathLike
 
 __all__ = ["embedder"]
 

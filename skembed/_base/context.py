@@ -21,9 +21,10 @@ from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
 from .._validation.columns import length_of
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
-from .._validation.values import INT64_MAX, PathLike, integers
+from .._validation.values import PathLike
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
 from .reading import Balance, has_characters, has_words_and_ngrams
 from .scikit_learn import fit_context

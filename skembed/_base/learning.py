@@ -23,8 +23,8 @@ from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, s
 from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
 from .._training.state import FittedState
 from .._training.trainer import Trainer
+from .._validation.constraints import is_set
 from .._validation.messages import warn_at_user
-from .._validation.values import is_set
 from .._word_vectors.bag import hash_vectors
 from .._word_vectors.matches import check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer

@@ -16,8 +16,9 @@ from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_o
 from .._training.passes import AutoPasses
 from .._training.state import FittedState
 from .._validation.columns import length_of
+from .._validation.constraints import PredicateConstraint
 from .._validation.targets import check_length, split_labels
-from .._validation.values import PathLike, PredicateConstraint
+from .._validation.values import PathLike
 from .._word_vectors.bag import content_seeds
 from .reading import encoded_with, tokenizer_options
 from .scikit_learn import fit_context, hide_class_name

@@ -21,7 +21,7 @@ from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 from .._word_vectors.bag import hash_vectors
 from .learning import median_above_zero
 from .paired import EVIDENCE, PairedVectorizer

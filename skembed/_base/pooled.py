@@ -19,8 +19,8 @@ from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
+from .._validation.constraints import INT32_MAX, integers
 from .._validation.messages import brief
-from .._validation.values import INT32_MAX, integers
 from .._word_vectors.bag import first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
 from .reading import Balance, has_characters

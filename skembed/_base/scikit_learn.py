@@ -18,8 +18,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
 from .._corpus.corpus import SentenceCorpus
+from .._validation.constraints import PredicateConstraint, check_values, integers
 from .._validation.messages import brief, warn_at_user
-from .._validation.values import PredicateConstraint, changed_to_plain, check_values, integers
+from .._validation.values import changed_to_plain
 
 CORPUS = PredicateConstraint(
     lambda value: isinstance(value, SentenceCorpus), "a SentenceCorpus (see SentenceCorpus.from_sentences)"

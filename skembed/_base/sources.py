@@ -21,8 +21,8 @@ from .._text.sources import encode_words
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.constraints import integers
 from .._validation.messages import brief
-from .._validation.values import integers
 from .._word_vectors import character_ngrams
 from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
 from .._word_vectors.matches import counts_of, known_fraction

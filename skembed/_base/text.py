@@ -20,7 +20,7 @@ from .._text.tokenizer import Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.columns import length_of
-from .._validation.values import INT64_MAX, check_values, integers
+from .._validation.constraints import INT64_MAX, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
 from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short, validate_parameters

@@ -21,8 +21,9 @@ from .._training.passes import AutoPasses, hold_out, passes_of, warn_of_nothing
 from .._training.spare_arrays import SpareArrays
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
+from .._validation.constraints import INT64_MAX, integers, is_set
 from .._validation.targets import check_length
-from .._validation.values import INT64_MAX, PathLike, integers, is_set
+from .._validation.values import PathLike
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._validation.values import INT32_MAX
+from .._validation.constraints import INT32_MAX
 
 _LINES = 128  # bytes of two cache lines, which processors fetch in pairs
 # Bytes between the buffers of two threads: a core that goes through memory prefetches lines beyond its own buffer.

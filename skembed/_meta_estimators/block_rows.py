@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from .._validation.values import INT32_MAX
+from .._validation.constraints import INT32_MAX
 
 _STEP = 20_000  # rows that are put side by side at once
 

@@ -18,7 +18,7 @@ from .._base.scikit_learn import ReadsText, fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
 from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
 from .._text.character_ngrams import CharacterNgrams
-from .._validation.values import INT32_MAX, integers
+from .._validation.constraints import INT32_MAX, integers
 
 
 class CharacterTfidf(ReadsText):

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
 from .._base.queries import weighted_vectors
+from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
-from .._validation.values import INT32_MAX
 from .given_blocks import names_of
 from .text_blocks import SOURCES, count_words, projected_columns
 

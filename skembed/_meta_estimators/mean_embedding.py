@@ -29,7 +29,7 @@ from .._methods.word2vec import Word2VecVectorizer
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
 from .._training.state import Fitted
-from .._validation.values import integers
+from .._validation.constraints import integers
 from .._word_vectors.matches import check_given
 from .._word_vectors.processing import find_components, remove_components
 from .._word_vectors.read import read_source

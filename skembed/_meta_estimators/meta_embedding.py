@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from .._base.scikit_learn import fit_context
 from .._base.sources import GivenVectors, fitted_clones, is_list
-from .._validation.values import PredicateConstraint
+from .._validation.constraints import PredicateConstraint
 from .._word_vectors.join import join_word_vectors
 
 

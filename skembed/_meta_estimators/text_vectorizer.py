@@ -20,8 +20,8 @@ from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
+from .._validation.constraints import integers
 from .._validation.targets import targets_of_rows
-from .._validation.values import integers
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations

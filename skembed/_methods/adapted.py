@@ -14,9 +14,9 @@ from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._training.state import Fitted
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
-from .._validation.values import integers
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding

@@ -20,7 +20,7 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import advising, offsets
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
 # the iterative one adds arbitrary vectors, which the seed does not fix.

@@ -9,7 +9,7 @@ from .._objectives.cbos import CBOSObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.values import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, integers
 
 
 class CBOSVectorizer(ContextVectorizer):

@@ -27,8 +27,8 @@ from .._encoders.convolution import (
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.constraints import integers, satisfies
 from .._validation.messages import brief
-from .._validation.values import integers, satisfies
 from .._word_vectors.bag import sum_rows
 
 _WIDEST = 100

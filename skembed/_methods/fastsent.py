@@ -13,7 +13,7 @@ from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.values import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, integers
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}

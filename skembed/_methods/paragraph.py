@@ -20,7 +20,7 @@ from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
 _OPTIONS = ("n_components", "algorithm", "negative", "subsample")

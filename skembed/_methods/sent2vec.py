@@ -13,7 +13,7 @@ from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.values import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, integers
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}

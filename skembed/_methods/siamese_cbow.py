@@ -9,7 +9,7 @@ from .._base.context import ContextVectorizer
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.values import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, integers
 
 
 class SiameseCBOWVectorizer(ContextVectorizer):

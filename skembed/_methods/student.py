@@ -16,9 +16,9 @@ from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
 from .._training.state import Fitted
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
-from .._validation.values import integers
 
 
 class StudentVectorizer(SpelledWords):

@@ -15,7 +15,7 @@ from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 
 # start of the settings
 _PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}

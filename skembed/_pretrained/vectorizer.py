@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.scikit_learn import ReadsText, ShortReprMixin, fit_context
 from .._corpus.input import list_of_texts
-from .._validation.values import integers, user_path
+from .._validation.constraints import integers
+from .._validation.values import user_path
 from .identity import PROBES, Identity
 from .models import caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of

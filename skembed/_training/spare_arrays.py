@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compiled.arrays import ALLOCATOR, row_norms
-from .._validation.values import INT32_MAX
+from .._validation.constraints import INT32_MAX
 from .learned_arrays import COUNT, UNTOUCHED, LearnedArray
 
 

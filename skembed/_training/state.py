@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.known_words import KnownTokens
 from .._text.tokenizer import Tokenizer
+from .._validation.constraints import INT64_MAX
 from .._validation.messages import brief
-from .._validation.values import INT64_MAX
 from .learned_arrays import ArrayRecord
 
 _LARGE = 1 << 16  # bytes; smaller arrays are stored whole

@@ -4,4 +4,4 @@ Knows no text, no kernels and no estimators.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["columns", "messages", "targets", "values"]
+__all__ = ["columns", "constraints", "messages", "targets", "values"]

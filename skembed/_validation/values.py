@@ -1,4 +1,4 @@
-"""Single values that users pass: bounds and constraints, scalars of numpy, paths, JSON, clients of a Dask cluster."""
+"""Single values that users pass: scalars of numpy, paths, JSON, clients of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,93 +7,14 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    _Constraint,
-    make_constraint,
-    validate_parameter_constraints,
-)
 
 from .messages import brief
-
-# Indices of rows, of words and of the sentences of a block are int32; counts over a whole text are int64.
-INT32_MAX = 2**31 - 1
-INT64_MAX = 2**63 - 1
-
-
-def integers(least: int, largest: int = INT32_MAX) -> Interval:
-    """Return the constraint of an integer parameter."""
-    return Interval(Integral, least, largest, closed="both")
-
-
-def is_set(estimator: Any, name: str) -> bool:
-    """Whether a parameter is true; a TypeError names one that is neither, such as an array where nothing validates."""
-    value = getattr(estimator, name)
-    try:
-        return bool(value)
-    except ValueError:
-        raise TypeError(f"{name} must be True or False, got {brief(value)}.") from None
-
-
-class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
-    """A constraint that is described by a phrase instead of by the name of a class.
-
-    Parameters
-    ----------
-    accepts : callable
-        Returns whether a value is valid.
-    words : str
-        Description of valid values for the error message.
-    """
-
-    def __init__(self, accepts: Callable[[Any], bool], words: str) -> None:
-        self.hidden = False  # shown in the message
-        self._accepts = accepts
-        self._words = words
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Whether `val` is valid."""
-        return self._accepts(val)
-
-    def __str__(self) -> str:
-        return self._words
-
-
-class _Brief:
-    """Replaces an invalid value in the message of scikit-learn, which would show all of it."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __repr__(self) -> str:
-        return brief(self._value)
-
-
-def check_values(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: str) -> None:
-    """Check the parameters of an estimator or a function, as scikit-learn does, with short messages for any value."""
-    for name, value in values.items():
-        wanted = constraints.get(name, "no_validation")
-        if wanted == "no_validation":
-            continue
-        for constraint in wanted:
-            if satisfies(value, constraint if isinstance(constraint, _Constraint) else make_constraint(constraint)):
-                break
-        else:
-            validate_parameter_constraints(constraints, {name: _Brief(value)}, caller)
-
-
-def satisfies(value: Any, constraint: Any) -> bool:
-    """Whether a value is valid; a bool is not valid as a number, although it is an int in Python."""
-    is_slip = isinstance(value, bool) and isinstance(constraint, Interval)
-    return bool(not is_slip and constraint.is_satisfied_by(value))
 
 
 def plain(value: Any) -> Any:

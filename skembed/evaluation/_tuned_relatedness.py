@@ -25,7 +25,7 @@ from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.passes import PassTasks
 from .._validation.columns import as_scores, check_same_length
-from .._validation.values import PredicateConstraint
+from .._validation.constraints import PredicateConstraint
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, sparse_targets
 from ._relatedness_training import RelatednessTrainer, hold_out_pairs, learn_scores

@@ -17,7 +17,7 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 from ._parses import ParsesMixin, brackets_of, check_parses
 
 

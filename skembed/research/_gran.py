@@ -16,7 +16,7 @@ from .._training.learned_arrays import LearnedArray, Start, start_copied, start_
 from .._training.pairs import IndexedSentences
 from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
-from .._validation.values import integers
+from .._validation.constraints import integers
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 

@@ -16,7 +16,7 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.values import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, integers
 from ._parses import ParsesMixin, brackets_of
 from ._tree import TreeSource, Unfolding, fold_rows, start_pairs
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._validation.columns import as_matrix
-from .._validation.values import check_values, integers
+from .._validation.constraints import check_values, integers
 from ._near_duplicates import CONSTRAINTS, near_duplicates
 
 __all__ = ["communities"]

@@ -12,8 +12,9 @@ from .._pretrained.saved import MissingModelError, reopened, saved_identity, sav
 from .._saving.values import ArrayStore, from_json, to_json
 from .._storage.folders import FolderKind, new_folder, open_folder
 from .._text.tokenizer import Tokenizer
+from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
-from .._validation.values import INT32_MAX, PathLike, plain
+from .._validation.values import PathLike, plain
 from ._bm25 import Postings, Scoring
 from ._index_inspection import Fitted
 from ._index_state import IndexState

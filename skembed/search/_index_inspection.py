@@ -11,8 +11,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._pretrained.vectorizer import PretrainedVectorizer
+from .._validation.constraints import check_values, integers
 from .._validation.messages import brief
-from .._validation.values import check_values, integers
 from ._bm25 import idf
 from ._documents import read_queries
 from ._explaining import explain_score, snippet_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._compiled.threads import Threads, count_threads
-from .._validation.values import INT64_MAX, check_values, integers
+from .._validation.constraints import INT64_MAX, check_values, integers
 from ..metrics import paired_cosine_similarity
 from ._nearest import ranges
 from ._rows import SearchRows, search_rows

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._validation.columns import as_column
-from .._validation.values import check_values, integers
+from .._validation.constraints import check_values, integers
 from ._rows import FRACTION, Queries, SearchRows, search_rows
 from ._tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.scikit_learn import WORDS, ReadsText, fit_context
 from .._compiled.threads import check_n_jobs
 from .._pretrained.parameter import PretrainedParameter
+from .._validation.constraints import INT32_MAX, check_values, integers
 from .._validation.messages import warn_at_user
-from .._validation.values import INT32_MAX, check_values, integers
 from ._bm25 import Scoring
 from ._document_pairs import cut_pairs
 from ._documents import pairs_of_queries, read_documents, read_field_weights, read_queries
