@@ -123,7 +123,7 @@ def area(transform, sentences, groups):
 
 
 def measure_order(options, embed):
-    rows = [["text", "own sentences", "tf-idf", STATIC, "adapted", "score_", "CPU s"]]
+    rows = [["text", "own sentences", "tf-idf", STATIC, "adapted", "score", "CPU s"]]
     for name, sizes in CORPORA.items():
         documents = documents_of(options.data / "corpora" / f"{name}.txt.gz")
         new = first_sentences(documents, N_NEW)
