@@ -52,7 +52,7 @@ def main():
     own, new = texts[:-N_NEW].tolist(), texts[-N_NEW:].tolist()
     left, right = pairs(tasks[-N_NEW:])
     of_teacher = (targets[-N_NEW:][left] * targets[-N_NEW:][right]).sum(axis=1)
-    rows = [["texts", "start", "cosine", "correlation of similarities", "score_", "CPU s"]]
+    rows = [["texts", "start", "cosine", "correlation of similarities", "score", "CPU s"]]
     for size in SIZES[: 1 if options.quick else None]:
         for start in (None, "wordllama"):
             began = time.process_time()

@@ -36,7 +36,8 @@ class AdaptedVectorizer(SpelledWords):
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors or path
         The model: a fitted estimator of this package, such as :func:`~skembed.formats.import_model` returns, or words
         and vectors in any form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text,
-        whatever its tokenizer makes of them. Words that the text lacks are kept. Clones share it.
+        whatever its tokenizer makes of them. Words that the text lacks are kept, so pass those of new texts too, which
+        else have their n-grams alone. Clones share it.
     window : int, default=3
         How many sentences before and after a sentence, of the same document, are around it.
     alpha : float or "auto", default="auto"
