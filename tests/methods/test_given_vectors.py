@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
 from skembed._compiled.arrays import rescaled, row_norms
+from skembed._training.state import has_empty_rows
 from skembed.metrics import paired_cosine_similarity
 
 X = ["The cat sat on the mat.", "A dog in 1914.", "cat dog", "the mat and the cat in 1939"] * 3
@@ -182,6 +183,7 @@ def test_vectors_of_zeros_are_stored_as_rows_with_values():
     """Which are another way not to store the vectors, and must not be taken for those of a parameter."""
     vectors = array(1500, writeable=True)
     vectors[3:] = 0
+    assert has_empty_rows(vectors) and not has_empty_rows(vectors[:3])
     for source in ([(WORDS, vectors)], (WORDS, vectors)):
         model = MeanEmbeddingVectorizer(word_vectors=source, unknown="zero").fit(X)
         for drop in (False, True):

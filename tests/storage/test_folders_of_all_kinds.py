@@ -144,6 +144,20 @@ def test_interrupted_at_the_end_the_old_or_the_new_is_there(tmp_path, monkeypatc
     assert text_of(target) == ("old", "new")[n_calls - 1] and len(os.listdir(target)) == 2
 
 
+def test_files_and_their_names_are_written_through(tmp_path, monkeypatch):
+    """A power cut leaves the old ones or the new ones."""
+    synced, fsync = set(), os.fsync
+
+    def noted(descriptor):
+        synced.add(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    write(tmp_path / "toy")
+    places = [tmp_path, tmp_path / "toy", *(tmp_path / "toy").iterdir()]
+    assert {os.stat(place).st_ino for place in places} <= synced
+
+
 def test_a_system_without_locks(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "fcntl", None)
     for text in ("old", "new"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skembed._training.dense import adam_step, move_by_adam
+from skembed._training.learned_arrays import LearnedArray
 
 RATE, DIVISOR, N_STEPS = 0.01, 3.7, 5
 
@@ -36,3 +37,20 @@ def test_the_compiled_step_is_that_of_the_arrays(shape, rows, unit):
     twin[rows] -= unit * adam_step(moments_of_twin, rows, gradient / np.float32(DIVISOR), RATE, N_STEPS)
     move_by_adam(weights, moments, rows, gradient, DIVISOR, RATE, N_STEPS, unit)
     assert weights.tobytes() == twin.tobytes() and moments.tobytes() == moments_of_twin.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("update", "solver", "shape"),
+    [
+        ("rows", "adam", (5, 2, 3)),
+        ("rows", "adagrad", (5, 2)),
+        ("dense", "adam", (2, 5, 3)),
+        ("dense", "adagrad", (5, 3)),
+    ],
+)
+def test_a_solver_keeps_no_more_numbers_than_it_needs(update, solver, shape):
+    """Two moments a number, or one sum; of a word, a sum and a count."""
+    array = LearnedArray("word_vectors_", (5, 3), update=update)
+    assert array.accumulator_shape(solver) == shape
+    (record,) = array.records(solver)[1:]
+    assert record.shape == shape
