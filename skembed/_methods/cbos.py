@@ -77,7 +77,7 @@ class CBOSVectorizer(ContextVectorizer):
         Passes over the text, also a short one, where more gained nothing. The paper makes 10.
     batch_size : int or "auto", default="auto"
         Sentences in a block, all computed from the same weights. The paper uses 10. "auto" is 1/64 of the sentences,
-        but between 16 and 512, and at least 64 when learning from labels.
+        but between 16 and 512, and at least 32 when learning from labels.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
         never splits. The paper splits sentences of 120 words and more. `transform` never splits. "auto" is 16, or None

@@ -79,7 +79,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         at most; 5 where it learns from classes `y`.
     batch_size : int or "auto", default="auto"
         Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512, and
-        at least 64 when learning from labels.
+        at least 32 when learning from labels.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
         never splits, as in the paper, and neither does `transform`. "auto" is 32, or None for n-grams of characters.

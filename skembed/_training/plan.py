@@ -15,7 +15,7 @@ USUAL_WORDS = 16
 # At least some tens of updates a pass, however small the corpus.
 _BLOCKS_OF_TEXT, _SMALLEST = 64, 16
 # From labels, where a smaller block has the negatives of a few classes only. Measured.
-_SMALLEST_FROM_LABELS = 64
+_SMALLEST_FROM_LABELS = 32
 
 
 class BlockShape(NamedTuple):
