@@ -78,8 +78,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         Passes over the text. The paper makes 1. "auto" reads 3 million words in all, but makes 5 passes at least and 20
         at most; 5 where it learns from classes `y`.
     batch_size : int or "auto", default="auto"
-        Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512, and
-        at least 32 when learning from labels.
+        Sentences in a block, computed from the same weights; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
         never splits, as in the paper, and neither does `transform`. "auto" is 32, or None for n-grams of characters.

@@ -21,7 +21,7 @@ from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, mean_squ
 from .._compiled.sync import Team, barrier, partition
 from .._training.encoded_text import EncodedText, Plan, block_of
 from .._training.ngram_features import source_matrix
-from .._training.plan import SentenceBlocks
+from .._training.plan import SMALLEST, SentenceBlocks
 from .._training.sentence_blocks import (
     Bag,
     Losses,
@@ -39,6 +39,8 @@ from .._training.sentence_blocks import (
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective
 from .._training.updates import Rows, Update
+
+_SMALLEST_FROM_LABELS = 32  # sentences of a block: a smaller one has the negatives of few classes. Measured.
 
 
 class Contexts(NamedTuple):
@@ -149,7 +151,8 @@ class CBOSObjective(KernelObjective):
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:
         self.matrices = [source_matrix(vectorizer, state)]
-        self.blocks = SentenceBlocks.of_context(int(vectorizer.window), bool(state.from_labels))
+        smallest = _SMALLEST_FROM_LABELS if state.from_labels else SMALLEST
+        self.blocks = SentenceBlocks(int(vectorizer.window), smallest=smallest)
         self.negative = int(vectorizer.negative)
         self.bag = Bag.of(vectorizer, state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,7 @@ SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 # As many ids as a cache line has, and about as many words as a sentence of prose.
 USUAL_WORDS = 16
 # At least some tens of updates a pass, however small the corpus.
-_BLOCKS_OF_TEXT, _SMALLEST = 64, 16
-# From labels, where a smaller block has the negatives of a few classes only. Measured.
-_SMALLEST_FROM_LABELS = 32
+_BLOCKS_OF_TEXT, SMALLEST = 64, 16
 
 
 class BlockShape(NamedTuple):
@@ -35,12 +33,7 @@ class SentenceBlocks(NamedTuple):
     border: int
     largest: int = 512
     longest_run: int = 8
-    smallest: int = _SMALLEST
-
-    @classmethod
-    def of_context(cls, window: int, from_labels: bool) -> Self:
-        """Blocks of a method that learns from neighbours, or from sentences of a class, at most `window` apart."""
-        return cls(window, smallest=_SMALLEST_FROM_LABELS if from_labels else _SMALLEST)
+    smallest: int = SMALLEST
 
     def shape(self, text: EncodedText, batch_size: int | str) -> BlockShape:
         border = _border_within_documents(text, self.border)
@@ -65,7 +58,7 @@ class WordBlocks(NamedTuple):
         border = _border_within_documents(text, self.border)
         # A multiple of 16, so that runs divide it.
         largest = max(self.usual, int(self.usual * (1 + ratio) / 2) // 16 * 16)
-        n_sentences = _n_sentences(text, batch_size, min(_SMALLEST, self.usual), largest)
+        n_sentences = _n_sentences(text, batch_size, min(SMALLEST, self.usual), largest)
         longest_run = min(int(np.clip(USUAL_WORDS // n_words, 1, SHORT_RUN)), 2 * n_sentences // RUNS_OF_BLOCK)
         return _in_equal_runs(n_sentences, max(1, longest_run), border, batch_size)
 
