@@ -72,8 +72,7 @@ class CBOSVectorizer(ContextVectorizer):
     max_iter : int, default=5
         Passes over the text. The paper makes 10.
     batch_size : int or "auto", default="auto"
-        Sentences in a block. The paper uses 10. "auto" is 1/64 of the sentences, from 16 to 512, and at least 64 when
-        learning from labels.
+        Sentences in a block. The paper uses 10. "auto" is 1/64 of the sentences, from 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
         never splits. The paper splits sentences of 120 words and more. "auto" is 16, or None for n-grams of characters.

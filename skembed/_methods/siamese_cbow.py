@@ -74,8 +74,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         Passes over the text. The paper makes 1. "auto" reads 3 million words in all, in 5 to 20 passes; 5 where it
         learns from classes `y`.
     batch_size : int or "auto", default="auto"
-        Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512, and at least 64 when learning from
-        labels.
+        Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
         None, as in the paper, never splits. "auto" is 32, or None for n-grams of characters.

@@ -148,7 +148,7 @@ class CBOSObjective(KernelObjective):
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:
         self.matrices = [source_matrix(vectorizer, state)]
-        self.blocks = SentenceBlocks.of_context(int(vectorizer.window), bool(state.from_labels))
+        self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
         self.bag = Bag.of(vectorizer, state)
 

@@ -8,7 +8,7 @@ before and after a run are there too, as context. Some methods take only some of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -278,8 +278,6 @@ SHORT_RUN, RUNS_OF_BLOCK = 4, 32
 USUAL_WORDS = 16
 # At least some tens of updates a pass, however small the corpus.
 _BLOCKS_OF_TEXT, _SMALLEST = 64, 16
-# From labels, where a smaller block has the negatives of a few classes only. Measured.
-_SMALLEST_FROM_LABELS = 64
 
 
 class BlockShape(NamedTuple):
@@ -299,16 +297,10 @@ class SentenceBlocks(NamedTuple):
     border: int
     largest: int = 512
     longest_run: int = 8
-    smallest: int = _SMALLEST
-
-    @classmethod
-    def of_context(cls, window: int, from_labels: bool) -> Self:
-        """Blocks of a method that learns from neighbours, or from sentences of a class, at most `window` apart."""
-        return cls(window, smallest=_SMALLEST_FROM_LABELS if from_labels else _SMALLEST)
 
     def shape(self, text: EncodedText, batch_size: int | str) -> BlockShape:
         border = _border_within_documents(text, self.border)
-        n_sentences = _n_sentences(text, batch_size, self.smallest, self.largest)
+        n_sentences = _n_sentences(text, batch_size, self.largest, self.largest)
         longest_run = max(min(self.longest_run, max(SHORT_RUN, n_sentences // RUNS_OF_BLOCK)), 2 * border)
         return _in_equal_runs(n_sentences, longest_run, border, batch_size)
 
@@ -329,15 +321,15 @@ class WordBlocks(NamedTuple):
         border = _border_within_documents(text, self.border)
         # A multiple of 16, so that runs divide it.
         largest = max(self.usual, int(self.usual * (1 + ratio) / 2) // 16 * 16)
-        n_sentences = _n_sentences(text, batch_size, min(_SMALLEST, self.usual), largest)
+        n_sentences = _n_sentences(text, batch_size, self.usual, largest)
         longest_run = min(int(np.clip(USUAL_WORDS // n_words, 1, SHORT_RUN)), 2 * n_sentences // RUNS_OF_BLOCK)
         return _in_equal_runs(n_sentences, max(1, longest_run), border, batch_size)
 
 
-def _n_sentences(text: EncodedText, batch_size: int | str, smallest: int, largest: int) -> int:
+def _n_sentences(text: EncodedText, batch_size: int | str, usual: int, largest: int) -> int:
     if not isinstance(batch_size, str):
         return batch_size
-    return int(np.clip(len(text.document) // _BLOCKS_OF_TEXT, smallest, largest))
+    return int(np.clip(len(text.document) // _BLOCKS_OF_TEXT, min(_SMALLEST, usual), largest))
 
 
 def _border_within_documents(text: EncodedText, border: int) -> int:
