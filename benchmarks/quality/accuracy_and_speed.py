@@ -123,7 +123,7 @@ def draw(figure, rows, fontsize=12):
         x, y, ours = float(rate.replace(",", "")), float(percent), name.startswith("TextVectorizer")
         color = "#0072B2" if ours else "0.35"
         axes.plot(x, y, "o" if ours else "s", color=color, markersize=9)
-        right = x > 3_000  # where there is no room for the name on the other side
+        right = x > 3_000 or len(name) < 10  # where there is no room for the name on the other side
         axes.annotate(
             name,
             (x, y),

@@ -82,8 +82,8 @@ def draw(found):
     """Function that draws a panel for each number of labels."""
 
     def draw_panels(figure):
-        figure.set_size_inches(13, 5)
-        panels = figure.subplots(1, len(LABELS))
+        figure.set_size_inches(8, 10)
+        panels = figure.subplots(len(LABELS), 1)
         sizes = list(found)
         for axes, labels in zip(panels, LABELS):
             ends = {}
@@ -94,14 +94,15 @@ def draw(found):
             low, high = axes.get_ylim()
             place = -np.inf
             for title, (value, colour) in sorted(ends.items(), key=lambda item: item[1][0]):
-                place = max(value, place + (high - low) / 22)
-                axes.annotate(f"{title} {value:.1f}", (sizes[-1] * 1.06, place), color=colour, fontsize=8, va="center")
-            axes.set(xscale="log", xlabel="own texts", title=f"{labels} labels" + " per class" * (labels != "all"))
+                place = max(value, place + (high - low) / 12)
+                axes.annotate(f"{title} {value:.1f}", (sizes[-1] * 1.06, place), color=colour, fontsize=9, va="center")
+            axes.set(xscale="log", title=f"{labels} labels" + " per class" * (labels != "all"))
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
             axes.minorticks_off()
-            axes.set_xlim(sizes[0] * 0.92, sizes[-1] * 6.5)
+            axes.set_xlim(sizes[0] * 0.92, sizes[-1] * 4)
             axes.spines[["top", "right"]].set_visible(False)
         panels[0].set_ylabel("accuracy, mean of the tasks (%)")
+        panels[-1].set_xlabel("own texts")
         figure.suptitle("Broken lines: the transformer is needed where the model serves", fontsize=10)
 
     return draw_panels
