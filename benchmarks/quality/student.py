@@ -96,6 +96,7 @@ def draw(found):
             for title, (value, colour) in sorted(ends.items(), key=lambda item: item[1][0]):
                 place = max(value, place + (high - low) / 12)
                 axes.annotate(f"{title} {value:.1f}", (sizes[-1] * 1.06, place), color=colour, fontsize=9, va="center")
+            axes.set_ylim(low, max(high, place + (high - low) / 24))
             axes.set(xscale="log", title=f"{labels} labels" + " per class" * (labels != "all"))
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
             axes.minorticks_off()
