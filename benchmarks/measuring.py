@@ -51,7 +51,7 @@ def learners(*evidence):
     for name, cls in public().items():
         if (
             not re.match(r"skembed\.(_methods|research)\.", getattr(cls, "__module__", ""))
-            or "max_iter" not in cls().get_params()
+            or "max_iter" not in cls._get_param_names()
         ):
             continue
         if cls._learns_from in (evidence or ("text",)):

@@ -187,10 +187,12 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Examples
     --------
-    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "The market closed lower."] * 50
+    >>> sentences = ["The cat sleeps.", "The cat drinks milk.", "Stocks fell.", "Markets close."]
+    >>> sentences = sentences * 50
     >>> documents = [i // 2 for i in range(200)]
     >>> emb = NextSentenceVectorizer(16, random_state=0).fit(sentences, groups=documents)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity("cat sleeps", "market closed")
+    >>> near = emb.similarity("cat sleeps", "drinks milk")
+    >>> near > emb.similarity("cat sleeps", "markets close")
     True
     """
 
@@ -227,7 +229,7 @@ class NextSentenceVectorizer(PooledVectorizer, TrainedVectorizer):
         self.random_state = random_state
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
-        shape = len(state.word_counts_), self.n_components
+        shape = len(state.word_counts_), state.n_features_out_
         start = start_uniform(0.5 / self.n_components)
         return [LearnedArray("word_vectors_", shape, start, is_source=True)]
 

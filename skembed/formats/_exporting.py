@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,8 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
 
 
 def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
+    target = _replaceable(path, lambda file: file.is_file() and binary_models.recognises(file))
+    target.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         words, n_left_out = binary_models.write(estimator, file)
         file.flush()
@@ -112,17 +114,23 @@ def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
     return {"words": len(words), "left_out": n_left_out, "smallest_cosine": smallest}
 
 
+def _replaceable(path: PathLike, is_exported: Callable[[Path], bool]) -> Path:
+    """Path to write to, where nothing is yet but a model that was exported before."""
+    target = Path(os.path.realpath(user_path(path)))
+    if target.exists() and not is_exported(target):
+        raise FileExistsError(
+            f"{target} exists and is not an exported model (or holds other files too). Choose another name."
+        )
+    return target
+
+
 @contextmanager
 def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
     """Give a folder to write to, which takes its place at `path` if all goes well.
 
     A model with these files, that is there, is replaced.
     """
-    target = Path(os.path.realpath(user_path(path)))
-    if target.exists() and not (target.is_dir() and {entry.name for entry in target.iterdir()} <= files):
-        raise FileExistsError(
-            f"{target} exists and is not an exported model (or holds other files too). Choose another name."
-        )
+    target = _replaceable(path, lambda folder: folder.is_dir() and {entry.name for entry in folder.iterdir()} <= files)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:

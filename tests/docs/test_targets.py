@@ -71,3 +71,10 @@ def test_table_of_relatedness_has_every_row_of_the_paper():
     assert len(rows) == 11
     assert rows["CSE universal (the paper)"] | {"r": "0.8696", "MSE": "0.2480"} == rows["CSE universal (the paper)"]
     assert "rho" not in rows["ECNU (the paper)"]
+
+
+def test_each_method_that_learns_in_passes_is_found():
+    from measuring import learners, public
+
+    found = {name for name, _ in learners("text", "pairs", "targets").values()}
+    assert found == {name for name, cls in public().items() if "max_iter" in getattr(cls, "_parameter_constraints", {})}

@@ -172,6 +172,11 @@ def test_words_beside_ngrams_are_written_with_their_ngrams(tmp_path, lowercase):
 def test_shared_rows_are_those_of_a_model_of_fasttext(tmp_path, words, options):
     analyzer = CharacterNgrams("char_wb", (3, 6), words=words, n_buckets=3000)
     emb = CBOSVectorizer(8, analyzer=analyzer, random_state=0, **options).fit(S, [0, 0, 1, 1, 2, 2] * 5)
+    (tmp_path / "model.bin").write_text("notes of mine")
+    with pytest.raises(FileExistsError, match="is not an exported model"):
+        export_model(emb, tmp_path / "model.bin")
+    export_model(emb, tmp_path / "new" / "model.bin")
+    (tmp_path / "new" / "model.bin").replace(tmp_path / "model.bin")  # which the next one replaces
     report = export_model(emb, tmp_path / "model.bin")
     assert report["words"] == sum(not name.startswith(("#", "~")) for name in emb.vocabulary_)
     assert report["smallest_cosine"] > 1 - 1e-6
