@@ -546,3 +546,13 @@ def target_loss(sentences, weights, vectors, image, targets, losses, temperature
         if "hinge" in losses:
             loss += sum(max(0.0, margin - own + score) for score in scores) / (n - 1)
     return loss
+
+
+def adam_step(moments, rows, gradient, rate, n_steps):
+    """The step of Adam for rows of an array, or ``...`` for all; updates the moments."""
+    moments = moments if rows is ... else moments.swapaxes(0, 1)
+    first = np.float32(0.9) * moments[0][rows] + np.float32(1 - 0.9) * gradient
+    second = np.float32(0.999) * moments[1][rows] + np.float32(1 - 0.999) * np.square(gradient)
+    moments[0][rows], moments[1][rows] = first, second
+    correction = float(np.sqrt(1 - 0.999**n_steps) / (1 - 0.9**n_steps))
+    return np.float32(rate * correction) * first / (np.sqrt(second) + np.float32(1e-8))

@@ -215,22 +215,6 @@ def _sum_by_row(found: list[RowGradients]) -> RowGradients:
     return RowGradients(rows, of_each @ vectors)
 
 
-def adam_step(moments: np.ndarray, rows: Any, gradient: np.ndarray, rate: float, n_steps: int) -> np.ndarray:
-    """The step of Adam (Kingma and Ba, 2015) for ``rows`` of an array, or ``...`` for all; updates the moments.
-
-    The moments are (2, ...) for all, and (n_rows, 2, ...) for rows.
-
-    Rows are lazy: the moments of a row that a block does not use stay as they are, and the row does not move, whereas
-    the paper's Adam would decay them and move every row of the vocabulary in every block. ``n_steps``, from which the
-    bias of the moments is corrected, counts the blocks, not the steps of the row.
-    """
-    moments = moments if rows is ... else moments.swapaxes(0, 1)
-    first = np.float32(_BETA_1) * moments[0][rows] + np.float32(1 - _BETA_1) * gradient
-    second = np.float32(_BETA_2) * moments[1][rows] + np.float32(1 - _BETA_2) * np.square(gradient)
-    moments[0][rows], moments[1][rows] = first, second
-    return np.float32(rate * _correction(n_steps)) * first / (np.sqrt(second) + np.float32(_EPSILON))
-
-
 def _correction(n_steps: int) -> float:
     """Of the bias of both moments, which start at zero."""
     return float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))
@@ -246,7 +230,12 @@ def move_by_adam(
     n_steps: int,
     unit: Any = 1.0,
 ) -> None:
-    """``weights[rows] -= unit * adam_step(moments, rows, gradient / divisor, rate, n_steps)``, to the bit.
+    """Move ``rows`` of the weights, or ``...`` for all, by a step of Adam (Kingma and Ba, 2015) times ``unit``.
+
+    The moments are (2, ...) for all, and (n_rows, 2, ...) for rows. Rows are lazy: the moments of a row that a block
+    does not use stay as they are, and the row does not move, whereas the paper's Adam would decay them and move every
+    row of the vocabulary in every block. ``n_steps``, from which the bias of the moments is corrected, counts the
+    blocks, not the steps of the row. The gradient is divided by ``divisor``.
 
     Without copies. ``unit`` is a number, a number for each column, or an array (..., 1) that broadcasts over the rows.
     """

@@ -104,8 +104,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
 
 
 def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
-    target = _replaceable(path, lambda file: file.is_file() and binary_models.recognises(file))
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _replaceable(path, lambda file: file.is_file() and binary_models.recognises(file))
     with replacing(path) as file:
         words, n_left_out = binary_models.write(estimator, file)
         file.flush()
@@ -115,13 +114,21 @@ def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
 
 
 def _replaceable(path: PathLike, is_exported: Callable[[Path], bool]) -> Path:
-    """Path to write to, where nothing is yet but a model that was exported before."""
+    """Path to write to, in a folder that exists, where nothing is but a model that was exported before."""
     target = Path(os.path.realpath(user_path(path)))
     if target.exists() and not is_exported(target):
         raise FileExistsError(
             f"{target} exists and is not an exported model (or holds other files too). Choose another name."
         )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_saved(target, error) from error
     return target
+
+
+def _not_saved(target: Path, error: OSError) -> OSError:
+    return OSError(error.errno, f"The exported model cannot be saved to {target}: {error.strerror}")
 
 
 @contextmanager
@@ -132,7 +139,6 @@ def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
     """
     target = _replaceable(path, lambda folder: folder.is_dir() and {entry.name for entry in folder.iterdir()} <= files)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
             new, old = Path(beside, "new"), Path(beside, "old")
             new.mkdir()
@@ -146,7 +152,7 @@ def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
                     old.rename(target)
                 raise
     except OSError as error:
-        raise OSError(error.errno, f"The exported model cannot be saved to {target}: {error.strerror}") from error
+        raise _not_saved(target, error) from error
 
 
 def _smallest_cosine(estimator: Any, exported: Any, sentences: list[str]) -> float:

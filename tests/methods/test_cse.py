@@ -8,6 +8,7 @@ import pytest
 import reference
 from estimators import learned
 from kernel_cases import tiny_text
+from reference import adam_step
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -24,7 +25,6 @@ from skembed._encoders.convolution import (
     embed_windows,
     start_filters,
 )
-from skembed._training.dense import adam_step
 from skembed.research import GRANVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # of random bits, without JIT

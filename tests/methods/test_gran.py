@@ -9,9 +9,9 @@ import recurrent_reference
 import reference
 from estimators import learned
 from kernel_cases import tiny_text
+from reference import adam_step
 
 from skembed import CBOSVectorizer, PairCorpus, ParaphraseVectorizer
-from skembed._training.dense import adam_step
 from skembed._training.pairs import IndexedSentences
 from skembed.research import GRANVectorizer
 from skembed.research import _gated_averages as gated_averages

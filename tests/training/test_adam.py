@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from reference import adam_step
 
-from skembed._training.dense import adam_step, move_by_adam
+from skembed._training.dense import move_by_adam
 from skembed._training.learned_arrays import LearnedArray
 
 RATE, DIVISOR, N_STEPS = 0.01, 3.7, 5
