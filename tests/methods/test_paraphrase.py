@@ -124,6 +124,16 @@ def test_sums_and_steps_are_the_twins(learn, d, alpha):
 
 
 @pytest.mark.kernel
+def test_memory_of_a_block_is_what_its_sums_have():
+    text, _ = tiny_text()
+    encoder, which = WordSums(FittedState.of(words_of(5, MOVES["both"])), MOVES["both"], 0.0, 0.0), np.arange(4)
+    encoder.encode(text, which, 0, True)
+    *arrays, buffer = encoder._entries
+    of_words = sum(array.nbytes for array in arrays) - encoder._entries.ptr.nbytes  # which has a number a sentence
+    assert buffer.nbytes < 100 and encoder.scratch_bytes(4, int(text.sent_ptr[4])) == of_words
+
+
+@pytest.mark.kernel
 def test_dropped_words():
     text, slow = tiny_text()
     fitted = words_of(5, MOVES["both"])
