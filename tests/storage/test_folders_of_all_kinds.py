@@ -111,8 +111,11 @@ def text_of(target):
     return open_folder(target, KIND, mmap=False).header["text"]
 
 
+@pytest.mark.parametrize("has_locks", [True, False])
 @pytest.mark.parametrize("error", [OSError(5, "a broken disk"), KeyboardInterrupt()])
-def test_what_was_there_stays_after_an_error(error, tmp_path, monkeypatch):
+def test_what_was_there_stays_after_an_error(error, has_locks, tmp_path, monkeypatch):
+    if not has_locks:
+        monkeypatch.setattr(folders, "fcntl", None)
     target = tmp_path / "toy"
     write(target, "old")
 
