@@ -194,6 +194,11 @@ def test_what_a_dead_process_has_left_is_swept_and_nothing_else(tmp_path):
     assert (target / "notes.txt").exists() and text_of(target) == "new"
 
 
+def test_the_order_of_entries_changes_no_digest():
+    header = {"text": "new", "arrays": {"a": "1", "b": "2"}}
+    assert folders.digest_of(header) == folders.digest_of({"arrays": {"b": "2", "a": "1"}, "text": "new"})
+
+
 def test_a_damaged_header_is_replaced(tmp_path):
     write(tmp_path / "toy", "old")
     (tmp_path / "toy" / "toy.json").write_text("{")
