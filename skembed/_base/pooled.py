@@ -171,7 +171,7 @@ class PooledVectorizer(TextEstimator):
         super()._check_parameters()
         orders = tuple(self.ngram_range)
         if counts_characters(self.analyzer):
-            CharacterNgrams(self.analyzer, orders)  # or an error
+            CharacterNgrams(self.analyzer, self.ngram_range)  # or an error
             return
         whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
         if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
