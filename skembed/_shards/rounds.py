@@ -302,9 +302,7 @@ class RoundTrainer:
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             locations = partial(deal, text, extents, order, plan, [seed, epoch, index])
             make_tasks = partial(self._tasks, locations, epoch, falls)
-            found = self.engine.reduce(
-                learn, merge, job._replace(arrays=self.engine.share_rows(job.arrays)), make_tasks, plan.n_shards
-            )
+            found = self.engine.reduce(learn, merge, job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
                 part = PartOfPass(index + 1, part.loss + found.loss, part.n_targets + found.n_targets)
