@@ -17,7 +17,6 @@ from .._text.character_ngrams import BOTH, are_ngrams
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText, Examples, by_class, in_order
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
-from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
 from .._validation.columns import length_of
@@ -376,15 +375,8 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         share, name = float(self.interpolation), "_interpolated_vectors"
         if share < 1:
-            start, source, before = state.arrays["_start_vectors"], state.arrays["_source_vectors"], self._state.arrays
-            vectors = derived_rows(
-                self._spares,
-                before.get(name),
-                f"{name} of {share}",
-                source,
-                lambda rows: between(start[rows], source[rows], share),
-            )
-            state = state.with_arrays({name: vectors})
+            start, source = state.arrays["_start_vectors"], state.arrays["_source_vectors"]
+            state = state.with_arrays({name: between(start, source, share)})
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)

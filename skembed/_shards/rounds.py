@@ -269,7 +269,6 @@ class RoundTrainer:
     def __init__(self, job: Job, state: FittedState, trainer: BlockLoop, engine: Engine) -> None:
         self.job, self.arrays, self.trainer, self.engine = job, state.arrays, trainer, engine
         self.seed, self.n_steps = state.seed, state.n_steps
-        self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.resume(PartOfPass(), lambda part: None)
 
     def resume(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
@@ -324,6 +323,4 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():
-            if name in self.moved:
-                self.moved[name][changes.rows] = True
             apply(changes, self.arrays[name], self.arrays[accumulator_of(name)], self.job.farthest)
