@@ -17,7 +17,6 @@ from .._text.character_ngrams import CharacterNgrams, counts_characters
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
-from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import INT32_MAX, integers
 from .._validation.messages import brief
@@ -241,8 +240,7 @@ class PooledVectorizer(TextEstimator):
         return LearnedArray("_source_vectors", (n_rows, state.n_features_out_), start, options=options, is_source=True)
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
-        norms = norms_of(getattr(self, "_spares", None), _word_vectors_of(self, state))
-        return replace(state, unknown_length=np.float32(np.median(norms)))
+        return replace(state, unknown_length=self._length_of_unknown(_word_vectors_of(self, state)))
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
         return self._pool(state, sentences, out, self.norm is not None)

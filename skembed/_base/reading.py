@@ -11,13 +11,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize
 
+from .._compiled.arrays import row_norms
 from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import CharacterNgrams, are_ngrams, counts_characters
 from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
-from .._training.spare_arrays import SpareArrays, norms_of
 from .._training.state import FittedState, Vocabulary
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
@@ -299,11 +299,10 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_
         vectors = hash_vectors(growth.words, source.shape[1])
         length = state.unknown_length
         if length is None:
-            length = np.median(norms_of(estimator._spares, state.arrays[source.name][:n_words]))
+            length = np.median(row_norms(state.arrays[source.name][:n_words]))
         vectors *= length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    spares = estimator._spares or SpareArrays()
-    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows, spares.grown))
+    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows))
 
 
 def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:

@@ -141,12 +141,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
-        copied.__dict__.update({name: value for name, value in vars(self).items() if name != "_spares"})
+        vars(copied).update(vars(self))
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
         values: dict[str, Any] = dict(super().__getstate__())
-        values.pop("_spares", None)
         if "_state" in values:
             values["_state"] = self._stored(values["_state"])
         return values | {_VERSION: __version__}

@@ -170,11 +170,6 @@ class PairTrainer(SteppingLoop):
     def n_steps(self, n_steps: int | None) -> None:
         self.encoder.n_steps = n_steps or 0
 
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows have moved."""
-        return self.encoder.moved
-
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels by encoding no sentence, and taking no step."""
         vectors = self.encoder.encode(text, np.zeros(0, np.int64), 0, True)
@@ -342,11 +337,6 @@ class OverWords(ABC):
     @n_steps.setter
     def n_steps(self, n_steps: int) -> None:
         self.words.n_steps = n_steps
-
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows of the words have moved."""
-        return self.words.moved
 
     @abstractmethod
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
