@@ -14,9 +14,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._validation.columns import Labels, Sentences
 from ._validation.messages import brief
 
 __all__ = ["NumbersAsText", "check_text_estimator"]
@@ -56,12 +58,12 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Fit a clone of the estimator to the texts.
 
         Parameters
@@ -82,7 +84,7 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._n_features_out = self.estimator_.transform(texts[:1]).shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> Any:
         """Transform the texts.
 
         Parameters

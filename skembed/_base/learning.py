@@ -23,6 +23,7 @@ from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, s
 from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
 from .._training.state import FittedState
 from .._training.trainer import Trainer
+from .._validation.columns import Sentences
 from .._validation.constraints import is_set
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
@@ -314,7 +315,7 @@ def learn(
     corpus: SentenceCorpus,
     state: FittedState,
     *,
-    X: Any,
+    X: Sentences,
     n_passes: int,
     annotations: tuple[np.ndarray, ...] = (),
     partial: bool = False,

@@ -21,7 +21,7 @@ from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
 from .._word_vectors.bag import hash_vectors
 from .learning import median_above_zero
 from .paired import EVIDENCE, PairedVectorizer
@@ -48,7 +48,7 @@ class PairedState(FittedState):
 class PairedWords(PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "learn": [StrOptions(set(MOVES))],
@@ -127,7 +127,7 @@ class PairedSequences(PairedWords):
     A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedWords._parameter_constraints,
         "unknown": [StrOptions({"zero", "hash"})],
     }

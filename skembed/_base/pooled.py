@@ -19,7 +19,7 @@ from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT32_MAX, integers
+from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
 from .._word_vectors.bag import first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
@@ -48,7 +48,7 @@ class PooledVectorizer(TextEstimator):
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],

@@ -19,6 +19,7 @@ from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays, norms_of
 from .._training.state import FittedState, Vocabulary
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .embedding import check_kept
@@ -31,7 +32,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
 
 
-def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any) -> SentenceCorpus:
+def corpus_to_learn_from(estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Any) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -56,11 +57,7 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
     return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
 
 
-def _has_words_to_join(estimator: Any, analyzer: CharacterNgrams) -> bool:
-    return analyzer.words and estimator._joins_words_beside_characters
-
-
-def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
+def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
     options = tokenizer_options(tokenizer)
     return SentenceCorpus.from_sentences(X, groups, missing=estimator.missing, n_jobs=estimator.n_jobs, **options)
@@ -98,9 +95,9 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
     n_grams = getattr(estimator, "ngram_range", (1, 1))
-    analyzer = corpus.tokenizer.analyzer
-    if n_grams[1] > 1 and isinstance(analyzer, CharacterNgrams) and not _has_words_to_join(estimator, analyzer):
-        beside = ' or "word+char_wb"' if estimator._joins_words_beside_characters else ""
+    analyzer, joins = corpus.tokenizer.analyzer, estimator._joins_words_beside_characters
+    if n_grams[1] > 1 and isinstance(analyzer, CharacterNgrams) and not (analyzer.words and joins):
+        beside = ' or "word+char_wb"' if joins else ""
         raise ValueError(
             f"ngram_range={brief(n_grams)} makes n-grams of words, but the text is cut into n-grams of characters. "
             f'Leave ngram_range=(1, 1), or use analyzer="word"{beside}. The lengths of '

@@ -20,8 +20,10 @@ from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.targets import targets_of_rows
+from .._validation.values import RandomState
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
@@ -161,7 +163,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     block_weights_: BlockWeights
     n_features_out_: int
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "n_components": [integers(1), None],
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
         "blocks": [dict, None],
@@ -177,14 +179,14 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self,
         n_components: int | None = None,
         *,
-        corpus: Any = None,
+        corpus: Sentences | None = None,
         blocks: dict[str, Any] | None = None,
         pretrained: Any = None,
         teacher: Any = None,
         n_teacher: int | None = 5000,
         missing: str = "error",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.corpus = corpus
@@ -197,7 +199,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn the blocks from all text, and their weights from the labels.
 
         Parameters
@@ -223,7 +225,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         return self
 
     @fit_context
-    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array | NDArray[np.float32]:
+    def fit_transform(self, X: Sentences, y: Labels = None) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Learn from `X`, then transform it.
 
         Parameters
@@ -242,7 +244,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         texts = self._texts(X, "X")  # an iterator can be read only once
         return self._output(self._learn(texts, y, returns_rows=True))
 
-    def transform(self, X: Any) -> csr_matrix | csr_array | NDArray[np.float32]:
+    def transform(self, X: Sentences) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Return the blocks side by side, each with the square root of its weight, or dense directions of these.
 
         Parameters
@@ -264,7 +266,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self._check_output()
         return self._output(self._own_rows(self._texts(X, "X")))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
 
         Parameters
@@ -290,7 +292,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
-    def _learn(self, texts: list[str], y: Any, *, returns_rows: bool) -> csr_array:
+    def _learn(self, texts: list[str], y: Labels, *, returns_rows: bool) -> csr_array:
         """Set the fitted attributes, and return the blocks of the texts side by side, or of none of them."""
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
@@ -381,5 +383,5 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             return sparse_rows(rows)
         return np.asarray(rows @ self._projection.components_.T)
 
-    def _texts(self, X: Any, name: str) -> list[str]:
+    def _texts(self, X: Sentences, name: str) -> list[str]:
         return list_of_texts(X, name, missing=self.missing)

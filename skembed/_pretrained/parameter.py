@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
 
@@ -33,7 +33,7 @@ class PretrainedParameter(ShortReprMixin, BaseEstimator):
             raise ValueError(f"{PRETRAINED!r} is the block of the parameter of this name. Give yours another one.")
         return {PRETRAINED: as_vectorizer(self.pretrained)}
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""
         bare, given = copy(self), {name: getattr(self, name) for name in self._shared if hasattr(self, name)}
         for name in given:

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.scikit_learn import ReadsText, ShortReprMixin, fit_context
 from .._corpus.input import list_of_texts
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.values import user_path
 from .identity import PROBES, Identity
 from .models import caller_of, checked_rows, is_path, name_of
@@ -95,7 +96,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _identity: Identity
     n_features_out_: int
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "model": "no_validation",  # `fit` says what it may be
         "cache": [str, os.PathLike, None],
         "batch_size": [integers(1)],
@@ -113,7 +114,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self.verbose = verbose
 
     @fit_context
-    def fit(self, X: Any = None, y: Any = None) -> Self:
+    def fit(self, X: Sentences | None = None, y: Labels = None) -> Self:
         """Open the model, and ask it for a few rows.
 
         Parameters
@@ -145,7 +146,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self._is_known = True
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: Sentences) -> NDArray[np.float32]:
         """Return the rows of the model.
 
         Parameters
@@ -242,7 +243,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         for name in _OF_PROCESS:
             self.__dict__.pop(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state: dict[str, Any] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_PROCESS}
 

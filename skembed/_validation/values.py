@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -35,7 +35,8 @@ def changed_to_plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not values[name]}
 
 
-PathLike = str | os.PathLike[str]
+PathLike: TypeAlias = str | os.PathLike[str]
+RandomState: TypeAlias = int | np.random.RandomState | None
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 # s3://bucket, dbfs:/folder, simplecache::s3://bucket; not C:/folder. pathlib makes one slash of two.

@@ -17,8 +17,11 @@ from sklearn.utils import check_random_state
 from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
+from .._text.tokenizer import Stemmer
 from .._training.state import FittedState
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief
+from .._validation.values import RandomState
 
 __all__ = ["make_baseline"]
 
@@ -38,16 +41,16 @@ class FittedOnCompared(TransformerMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn nothing."""
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> Any:
         """Fit a clone on the sentences, and return their rows."""
         return clone(self.estimator).fit_transform(X)
 
 
-def tfidf_of_compared(stemmer: Any = None) -> FittedOnCompared:
+def tfidf_of_compared(stemmer: Stemmer = None) -> FittedOnCompared:
     """Tf-idf of words or stems, each counted once per sentence, fitted on the compared sentences."""
     words = BOWPCA(n_components=None, stemmer=stemmer)
     return FittedOnCompared(make_pipeline(words, Binarizer(), TfidfTransformer()))
@@ -101,14 +104,14 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         return self._processed(state.with_arrays({"components_": scaled}))
 
 
-def _lsa(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+def _lsa(n_components: int, stemmer: Stemmer, random_state: RandomState, n_jobs: int | None) -> BaseEstimator:
     words = BOWPCA(n_components=None, min_count=5, stemmer=stemmer)
     tfidf, svd = TfidfTransformer(sublinear_tf=True), TruncatedSVD(n_components, random_state=random_state)
     return make_pipeline(words, tfidf, svd, Normalizer(copy=False))
 
 
 def _mean(cls: Any, **settings: Any) -> Callable[..., BaseEstimator]:
-    def make(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+    def make(n_components: int, stemmer: Stemmer, random_state: RandomState, n_jobs: int | None) -> BaseEstimator:
         return cls(n_components, stemmer=stemmer, random_state=random_state, n_jobs=n_jobs, **settings)
 
     return make
@@ -125,7 +128,12 @@ _BASELINES: dict[str, Callable[..., BaseEstimator]] = {
 
 
 def make_baseline(
-    name: str, n_components: int = 100, *, stemmer: Any = None, random_state: Any = None, n_jobs: int | None = None
+    name: str,
+    n_components: int = 100,
+    *,
+    stemmer: Stemmer = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
 ) -> BaseEstimator:
     """Make a baseline that belongs beside every table.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 
 from .._corpus.input import as_labelled, sentences_for, take_rows
 from .._training.dense import ONE_BLAS_THREAD
-from .._validation.columns import as_labels, check_one_kind, check_same_length
+from .._validation.columns import Labels, Sentences, as_labels, check_one_kind, check_same_length
 from .._validation.messages import brief
 from ._pairs import embed, embed_pairs, pair_features
 from ._semantic import is_fitted
@@ -32,7 +32,7 @@ _NEWTON_WEIGHTS = 320
 
 
 def nested_classification(
-    model: Any, X: Any, y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
+    model: Any, X: Sentences, y: Labels, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
 ) -> Bunch:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA.
 
@@ -218,12 +218,19 @@ def _check_two_labels(y: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} must have two labels or more, got {found}.")
 
 
-def _classify(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
+def _classify(
+    X: np.ndarray | csr_array,
+    y: np.ndarray,
+    X_test: np.ndarray | csr_array,
+    y_test: np.ndarray,
+    inner_cv: int,
+    n_jobs: int | None,
+) -> Any:
     search = _penalty_search(X, y, inner_cv, n_jobs)
     return _result(y_test, search.predict(X_test), [float(search.best_params_["C"])], np.append(y, y_test))
 
 
-def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
+def _penalty_search(X: np.ndarray | csr_array, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
     solver = _choose_solver(X, len(np.unique(y)))
     if solver == "newton-cholesky":
         X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
@@ -238,7 +245,7 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _choose_solver(X: Any, n_labels: int) -> str:
+def _choose_solver(X: np.ndarray | csr_array, n_labels: int) -> str:
     """Return the fastest solver for features of this shape; the scores are the same within noise."""
     two = n_labels == 2
     if issparse(X):

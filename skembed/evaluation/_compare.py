@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._validation.columns import Labels, Sentences
+from .._validation.values import RandomState
 from ._compare_documents import document_task
 from ._compare_labels import label_task
 from ._comparison import Comparison, carry_out
@@ -17,18 +19,18 @@ __all__ = ["compare"]
 
 
 def compare(
-    X: Any,
-    y: Any = None,
+    X: Sentences,
+    y: Labels = None,
     *,
-    corpus: Any = None,
-    groups: Any = None,
+    corpus: Sentences | None = None,
+    groups: Labels = None,
     estimators: Any = None,
     pretrained: Any = None,
     classifier: Any = None,
     cv: Any = 5,
     scoring: Any = None,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare ways to turn text into vectors on your own text, and say whether any is ahead of tf-idf.
 

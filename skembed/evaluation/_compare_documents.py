@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
+from .._validation.columns import Labels, Sentences
 from ._baselines import TFIDF, tfidf_of_compared
 from ._compare_input import Fold, as_texts, n_of_folds
 from ._comparison import NEXT_SENTENCE, SECOND_HALF, Run, Task, megabytes
@@ -31,7 +32,7 @@ class _HeldOut(NamedTuple):
     units: NDArray[np.int64]
 
 
-def document_task(X: Any, groups: Any, given: Mapping[str, Any], cv: Any, seed: int) -> Task:
+def document_task(X: Sentences, groups: Labels, given: Mapping[str, Any], cv: Any, seed: int) -> Task:
     """Read documents, and draw questions about those of each fold."""
     for name, estimator in given.items():
         check_learns_from_fit(estimator, name)

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, check_has_text, iter_texts
 from .._text.sources import wrong_row
-from .._validation.columns import as_labels, as_matrix, check_same_length, listed, one_column
+from .._validation.columns import Labels, Sentences, as_labels, as_matrix, check_same_length, listed, one_column
 from .._validation.messages import brief, warn_at_user
 from .._validation.targets import check_length, split_labels
 from ._semantic import check_folds
@@ -25,7 +25,7 @@ from ._semantic import check_folds
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to learn from, rows to test
 
 
-def as_texts(X: Any, name: str) -> list[str]:
+def as_texts(X: Sentences, name: str) -> list[str]:
     """Return texts as strings; a corpus as its words joined by spaces."""
     sentences = as_sentences(X, name)
     if isinstance(sentences, SentenceCorpus):
@@ -38,7 +38,7 @@ def as_texts(X: Any, name: str) -> list[str]:
     return sentences
 
 
-def as_own_texts(corpus: Any, X: Any) -> list[str]:
+def as_own_texts(corpus: Any, X: Sentences) -> list[str]:
     """Return own text as strings, whose words are those of `X`: stems beside words of raw text would have no match."""
     if corpus is None:
         return []
@@ -49,7 +49,7 @@ def as_own_texts(corpus: Any, X: Any) -> list[str]:
     return as_texts(corpus, "corpus")
 
 
-def read_labels(y: Any, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+def read_labels(y: Labels, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     """Return the labels of the rows that have one, which rows these are, and the kind of target."""
     check_length(y, n_texts, "X")
     y = one_column(y)
@@ -78,7 +78,7 @@ def read_labels(y: Any, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], 
     return labels, has_label, kind
 
 
-def read_groups(groups: Any, n_texts: int) -> NDArray[np.int64] | None:
+def read_groups(groups: Labels, n_texts: int) -> NDArray[np.int64] | None:
     """Return the number of the group of each row."""
     if groups is None:
         return None

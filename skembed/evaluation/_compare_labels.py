@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
+from .._validation.columns import Labels, Sentences
 from ._compare_input import Fold, as_own_texts, as_texts, labelled_folds, read_groups, read_labels, warn_of_repeated
 from ._comparison import Run, Task, megabytes
 from ._standard import SIMPLE, Method, OwnText, classifier_for, standard_methods, with_own_text
@@ -25,10 +26,10 @@ _MEASURES = {"binary": "accuracy", "multiclass": "accuracy", "continuous": "R2",
 
 
 def label_task(
-    X: Any,
-    y: Any,
+    X: Sentences,
+    y: Labels,
     corpus: Any,
-    groups: Any,
+    groups: Labels,
     given: Mapping[str, Any],
     classifier: Any,
     cv: Any,

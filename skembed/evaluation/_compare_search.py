@@ -11,8 +11,9 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from .._validation.columns import as_list, check_same_length, columns_of, describe, is_lazy
+from .._validation.columns import Labels, as_list, check_same_length, columns_of, describe, is_lazy
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from ..search._documents import Texts, read_documents
 from ..search._nearest import nearest
 from ..search._search_index import SearchIndex
@@ -33,7 +34,7 @@ class VectorSearch(BaseEstimator):
     def __init__(self, vectorizer: Any) -> None:
         self.vectorizer = vectorizer
 
-    def fit(self, documents: list[str], y: Any = None) -> Self:
+    def fit(self, documents: list[str], y: Labels = None) -> Self:
         """Fit the vectorizer to the documents, and keep their rows."""
         self.vectorizer_ = clone(self.vectorizer).fit(documents)
         self.rows_ = embed(self.vectorizer_, documents)
@@ -57,7 +58,7 @@ def compare_search(
     pretrained: Any = None,
     measure: str = "ndcg@10",
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare searches in your own documents, and say whether any is ahead of BM25.
 

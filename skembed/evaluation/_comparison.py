@@ -17,6 +17,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support, check
 
 from .._training.dense import ONE_BLAS_THREAD
 from .._validation.messages import warn_at_user
+from .._validation.values import RandomState
 from ._standard import Method
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def make_comparison(
     units: NDArray[Any] | None,
     what: str,
     spread: float,
-    random_state: Any,
+    random_state: RandomState,
 ) -> Comparison:
     """Rank the trials, and compare them with the best of the `simple` ones.
 
@@ -206,7 +207,7 @@ def make_comparison(
 
 
 def joint_half_widths(
-    differences: NDArray[np.float64], units: NDArray[Any] | None, random_state: Any
+    differences: NDArray[np.float64], units: NDArray[Any] | None, random_state: RandomState
 ) -> NDArray[np.float64]:
     """Half the widths of intervals of the means of all columns, which hold together with probability 0.95.
 

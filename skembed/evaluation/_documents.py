@@ -17,8 +17,9 @@ from sklearn.utils.validation import has_fit_parameter
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
 from .._text.words import halves_of
-from .._validation.columns import as_labels, as_named, check_same_length, describe
+from .._validation.columns import Labels, Sentences, as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity
 from ._pairs import embed
 
@@ -26,7 +27,13 @@ __all__ = ["document_scores"]
 
 
 def document_scores(
-    model: Any, X: Any, *, groups: Any = None, n_questions: int = 2000, n_candidates: int = 20, random_state: Any = 0
+    model: Any,
+    X: Sentences,
+    *,
+    groups: Labels = None,
+    n_questions: int = 2000,
+    n_candidates: int = 20,
+    random_state: RandomState = 0,
 ) -> Bunch:
     """Test a fitted model on ordered text without labels: the next sentence, and the same document or not.
 
@@ -106,7 +113,7 @@ def named_estimators(estimators: Any, name: str) -> dict[str, Any]:
     return dict(zip(names, values))
 
 
-def read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
+def read_documents(X: Sentences, groups: Labels) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
     """Return sentences and the document of each, ascending."""
     sentences = as_sentences(X)
     if isinstance(sentences, SentenceCorpus):
@@ -151,7 +158,7 @@ def in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
     return halves, np.repeat(np.arange(len(halves) // 2), 2)
 
 
-def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
+def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: RandomState) -> NDArray[np.int64]:
     """Draw questions: row of a sentence, of the next, of any other of its document, and of those of other documents."""
     check_scalar(n_questions, "n_questions", Integral, min_val=1)
     check_scalar(n_candidates, "n_candidates", Integral, min_val=2)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse import hstack, issparse
 
 from .._corpus.input import as_labelled, sentences_for
-from .._validation.columns import as_matrix, as_scores, check_same_length
+from .._validation.columns import Sentences, as_matrix, as_scores, check_same_length
 from .._validation.messages import brief
 
 __all__ = ["pair_features"]
 
 
-def embed(model: Any, X: Any) -> Any:
+def embed(model: Any, X: Sentences) -> Any:
     """Rows of `model.transform(sentences)`, dense or sparse, checked."""
     if not callable(getattr(model, "transform", None)):
         raise TypeError(f"A model must have transform(sentences), {type(model).__name__} has not.")

@@ -12,6 +12,7 @@ from sklearn.utils import Bunch, check_random_state, check_scalar
 
 from .._validation.columns import as_fields, as_labels, as_list, as_scores, check_same_length, describe, listed
 from .._validation.messages import brief, warn_at_user
+from .._validation.values import RandomState
 from ._sts import interval
 
 __all__ = ["retrieval"]
@@ -30,7 +31,7 @@ def retrieval(
     baseline: str | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Bunch:
     r"""Measure how well a search finds the documents that people judged relevant: nDCG, recall, precision, MAP, MRR.
 

@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.input import sentences_for, take_rows
-from .._validation.columns import as_labels, as_named, check_one_kind, check_same_length
+from .._validation.columns import Labels, Sentences, as_labels, as_named, check_one_kind, check_same_length
 from ._pairs import embed
 
 __all__ = ["error_agreement", "semantic_classification"]
@@ -32,7 +32,7 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = None, cv: Any = 3) -> Bunch:
+def semantic_classification(model: Any, X: Sentences, y: Labels, *, classifier: Any = None, cv: Any = 3) -> Bunch:
     """Classify sentences into groups of the same meaning, as White et al. do.
 
     A linear support vector machine with class weights, judged by stratified cross-validation with three folds [1]_, as

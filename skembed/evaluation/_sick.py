@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation.columns import as_scores
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs, pair_features, scored_pairs
 from ._relatedness import RelatednessRegressor
@@ -88,7 +89,7 @@ def sick_relatedness(
     *,
     alphas: Any = (1e-2, 3e-3, 1e-3, 3e-4),
     regressor: Any = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> dict[str, Any]:
     """Learn relatedness from the training pairs of SICK.
 

@@ -19,6 +19,8 @@ from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.cbos import CBOSVectorizer
 from .._pretrained.parameter import as_vectorizer
+from .._validation.columns import Labels, Sentences
+from .._validation.values import RandomState
 
 _N_COMPONENTS = 100
 _ALL_TEXT = ", all text"
@@ -44,10 +46,10 @@ class Method(NamedTuple):
 class TfidfWithLSA(TransformerMixin, BaseEstimator):
     """Tf-idf of words, and beside it their latent semantic analysis, each with rows of length one."""
 
-    def __init__(self, n_components: int = _N_COMPONENTS, *, random_state: Any = None) -> None:
+    def __init__(self, n_components: int = _N_COMPONENTS, *, random_state: RandomState = None) -> None:
         self.n_components, self.random_state = n_components, random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn words and directions."""
         self.tfidf_ = TfidfVectorizer()
         rows = self.tfidf_.fit_transform(X)
@@ -58,7 +60,7 @@ class TfidfWithLSA(TransformerMixin, BaseEstimator):
                 self.svd_ = TruncatedSVD(n, random_state=self.random_state).fit(rows)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> Any:
         """Return both parts side by side."""
         rows = self.tfidf_.transform(X)
         if self.svd_ is None:

@@ -22,6 +22,7 @@ from .._validation.columns import (
     listed,
 )
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
 from ._pairs import count_unknown, embed_pairs, scored_pairs
 
@@ -205,7 +206,7 @@ def sts_intervals(
     baseline: str | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> list[dict[str, Any]]:
     """Bootstrap intervals of the mean Pearson correlation over the sets.
 
@@ -357,7 +358,7 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
 
 
 def bootstrap_means(
-    models: Mapping[str, Sequence[Any]], n_resamples: int, random_state: Any
+    models: Mapping[str, Sequence[Any]], n_resamples: int, random_state: RandomState
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Mean correlation over the sets, of all pairs and of each draw, by model.
 

@@ -9,9 +9,9 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,8 +24,9 @@ from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.passes import PassTasks
-from .._validation.columns import as_scores, check_same_length
-from .._validation.constraints import PredicateConstraint
+from .._validation.columns import Sentences, as_scores, check_same_length
+from .._validation.constraints import Constraints, PredicateConstraint
+from .._validation.values import RandomState
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, sparse_targets
 from ._relatedness_training import RelatednessTrainer, hold_out_pairs, learn_scores
@@ -132,7 +133,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     loss_curve_: list[float]
     validation_loss_curve_: list[float]
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: Constraints = {
         "encoder": [_ENCODER, None],
         "grades": RelatednessRegressor._parameter_constraints["grades"],
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
@@ -163,7 +164,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.encoder = encoder
@@ -182,21 +183,21 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Let the copy of a fitted encoder start from it: a clone alone would forget what it has learned."""
         bare = copy(self)
         if isinstance(self.encoder, PairedVectorizer):
             bare.encoder = _starting(self.encoder)
         return super(FineTunedRelatednessRegressor, bare).__sklearn_clone__()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Sentences, y: ArrayLike) -> Self:
         """Learn from scored pairs.
 
         Parameters
@@ -237,7 +238,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         tasks.end(lambda: final)
         return self
 
-    def predict_grades(self, X: Any) -> NDArray[np.float64]:
+    def predict_grades(self, X: Sentences) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
         Parameters
@@ -255,7 +256,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         unit = UnitVectors(np.asarray(self.encoder_.transform(sentences))).unit
         return self._grades_of(pair_features(unit[::2], unit[1::2]))
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Sentences) -> NDArray[np.float64]:
         """Predict scores.
 
         Parameters
@@ -284,7 +285,7 @@ def _starting(encoder: Any) -> Any:
     return copied if is_unfitted(encoder) else copied.set_params(init=encoder)
 
 
-def _encoded(encoder: Any, X: Any) -> PairCorpus:
+def _encoded(encoder: Any, X: Sentences) -> PairCorpus:
     pairs: PairCorpus = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
     check_not_empty(pairs, "X")
     encoder._check_agreement(pairs.sentences, "X")

@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils import check_random_state
 
 from .._text.words import UNSPACED_LETTER, halves_of, sentences_of
+from .._validation.values import RandomState
 
 _SENTENCES = 4  # of a document, each a pair with the rest
 _TITLES = 2  # times that the pair of title and body counts
@@ -22,7 +23,7 @@ _TERM = re.compile(f"{UNSPACED_LETTER.pattern}|\\w\\w+")  # of a script without 
 
 
 def cut_pairs(
-    documents: Sequence[Sequence[str]], random_state: Any = None, *, n_pairs: int = 40_000
+    documents: Sequence[Sequence[str]], random_state: RandomState = None, *, n_pairs: int = 40_000
 ) -> list[tuple[str, str]]:
     """Cut pairs from documents: title and body, a sentence and the rest, the halves of a sentence that is alone.
 

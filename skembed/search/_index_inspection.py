@@ -11,7 +11,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._pretrained.vectorizer import PretrainedVectorizer
-from .._validation.constraints import check_values, integers
+from .._validation.columns import Labels
+from .._validation.constraints import Constraints, check_values, integers
 from .._validation.messages import brief
 from ._bm25 import idf
 from ._documents import read_queries
@@ -48,7 +49,7 @@ class IndexInspection:
     _fitted: Fitted
     vector_weight: Any
     pretrained_weight: Any
-    _parameter_constraints: dict[str, Any]
+    _parameter_constraints: Constraints
 
     @property
     def has_vectors_(self) -> bool:
@@ -193,7 +194,7 @@ class IndexInspection:
         scales = np.repeat(shares, [n_learned, vectors.shape[1] - n_learned]).astype(np.float32)
         return np.asarray((vectors * scales)[:, used])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the terms, which are the columns of `to_sparse`.
 
         Parameters

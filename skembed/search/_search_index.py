@@ -14,8 +14,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.scikit_learn import WORDS, ReadsText, fit_context
 from .._compiled.threads import check_n_jobs
 from .._pretrained.parameter import PretrainedParameter
-from .._validation.constraints import INT32_MAX, check_values, integers
+from .._text.tokenizer import Stemmer, StopWords
+from .._validation.columns import Labels
+from .._validation.constraints import INT32_MAX, Constraints, check_values, integers
 from .._validation.messages import warn_at_user
+from .._validation.values import RandomState
 from ._bm25 import Scoring
 from ._document_pairs import cut_pairs
 from ._documents import pairs_of_queries, read_documents, read_field_weights, read_queries
@@ -120,7 +123,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
            [-1, -1]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "n_components": [integers(1), None],
         "k1": [Interval(Real, 0, _LARGEST, closed="both")],
         "b": [Interval(Real, 0, 1, closed="both")],
@@ -143,8 +146,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         *,
         k1: float = 1.2,
         b: float = 0.75,
-        stemmer: Any = None,
-        stop_words: Any = "auto",
+        stemmer: Stemmer = None,
+        stop_words: StopWords = "auto",
         columns: Any = None,
         field_weights: Any = None,
         vector_weight: float | str = "auto",
@@ -153,7 +156,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         keep_text: bool = False,
         missing: str = "error",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.k1 = k1
@@ -174,7 +177,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         return hasattr(self, "_fitted")
 
     @fit_context
-    def fit(self, documents: Any, y: Any = None, *, queries: Any = None, relevant: Any = None) -> Self:
+    def fit(self, documents: Any, y: Labels = None, *, queries: Any = None, relevant: Any = None) -> Self:
         """Index documents, and learn vectors from them.
 
         Parameters
