@@ -32,10 +32,10 @@ from .._training.learned_arrays import FOR_INFERENCE
 from .._training.state import Fitted
 from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, integers
-from .._validation.values import RandomState
+from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import check_given
 from .._word_vectors.processing import find_components, remove_components
-from .._word_vectors.read import read_source
+from .._word_vectors.read import WordVectors, read_source
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
@@ -193,14 +193,14 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         "n_removed_components": [integers(0)],
         "unknown": [StrOptions({"zero", "hash", "ngrams"})],
     }
-    n_components: Any
+    n_components: int | str
     word2vec_ = Fitted[Word2VecVectorizer | None](or_none=True)
 
     def __init__(
         self,
         n_components: int | str = "auto",
         *,
-        word_vectors: Any = None,
+        word_vectors: WordVectors | None = None,
         pooling: str = "mean",
         weighting: str | None = None,
         binary: bool = False,
@@ -250,7 +250,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         y: Labels = None,
         *,
         groups: Labels = None,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
     ) -> Self:
         """Take the word vectors, or learn them; then find word weights and common components.

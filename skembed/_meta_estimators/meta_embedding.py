@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from .._base.scikit_learn import fit_context
 from .._base.sources import GivenVectors, fitted_clones, is_list
@@ -12,6 +13,7 @@ from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, PredicateConstraint
 from .._validation.values import RandomState
 from .._word_vectors.join import join_word_vectors
+from .._word_vectors.read import WordVectors
 
 
 class MetaEmbeddingVectorizer(GivenVectors):
@@ -122,7 +124,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
 
     def __init__(
         self,
-        word_vectors: Any,
+        word_vectors: Sequence[WordVectors],
         n_components: int = 100,
         *,
         whiten: bool = False,

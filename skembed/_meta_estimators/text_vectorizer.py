@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
@@ -19,15 +19,16 @@ from .._base.scikit_learn import ReadsText, fit_context, refuse_frames, sparse_r
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.columns import Labels, Sentences
+from .._validation.columns import Labels, Matrix, Sentences
 from .._validation.constraints import Constraints, integers
 from .._validation.targets import targets_of_rows
 from .._validation.values import RandomState
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
-from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
+from .given_blocks import Block, BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
 from .halves import neighbours_of
 from .model_weights import with_models
 from .projections import fit_output
@@ -159,7 +160,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     _built_in: BuiltInBlocks
     _given: dict[str, GivenBlock]
     _projection: TruncatedSVD | None
-    blocks_: dict[str, Any]
+    blocks_: dict[str, BaseEstimator]
     block_weights_: BlockWeights
     n_features_out_: int
 
@@ -180,9 +181,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         n_components: int | None = None,
         *,
         corpus: Sentences | None = None,
-        blocks: dict[str, Any] | None = None,
-        pretrained: Any = None,
-        teacher: Any = None,
+        blocks: dict[str, Block] | None = None,
+        pretrained: PretrainedModel | None = None,
+        teacher: PretrainedModel | None = None,
         n_teacher: int | None = 5000,
         missing: str = "error",
         n_jobs: int | None = None,
@@ -285,7 +286,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         names: list[str] = []
         for name, block in self.blocks_.items():
             if name in self._given:
-                own: Iterable[Any] = names_of(self._given[name])
+                own: Iterable[object] = names_of(self._given[name])
             else:
                 is_tfidf = name in self._built_in.tfidf
                 own = block.get_feature_names_out() if is_tfidf else range(self._built_in.n_columns(name))
@@ -351,7 +352,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         if models:
             weights = with_models(weights, known, targets, models)
 
-        def read(some: np.ndarray) -> dict[str, Any]:
+        def read(some: np.ndarray) -> dict[str, Matrix]:
             of_some = [own[row] for row in some]
             of_tfidf = {name: block[some] for name, block in of_own.items()}
             return built_in.rows(of_some, of_tfidf) | rows_of(given, of_some, left_out)

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from .._base.scikit_learn import ReadsText, ShortReprMixin, fit_context
 from .._corpus.input import list_of_texts
 from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, integers
-from .._validation.values import user_path
+from .._validation.values import PathLike, user_path
 from .identity import PROBES, Identity
-from .models import caller_of, checked_rows, is_path, name_of
+from .models import PretrainedModel, caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of
 
 _MANY = 100  # texts to embed, from which on the model is asked again whether it is still the same
@@ -105,7 +105,13 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     }
 
     def __init__(
-        self, model: Any, *, cache: Any = "memory", batch_size: int = 1000, missing: str = "error", verbose: int = 0
+        self,
+        model: PretrainedModel,
+        *,
+        cache: PathLike | None = "memory",
+        batch_size: int = 1000,
+        missing: str = "error",
+        verbose: int = 0,
     ) -> None:
         self.model = model
         self.cache = cache
@@ -244,7 +250,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, object]:
-        state: dict[str, Any] = super().__getstate__()
+        state: dict[str, object] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_PROCESS}
 
     def __sklearn_clone__(self) -> Self:

@@ -6,10 +6,10 @@ They are told apart here alone, by what they can do, so that no library is impor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 
 from .messages import brief
 
@@ -23,8 +23,27 @@ Sentences: TypeAlias = Iterable[object]
 Labels: TypeAlias = Iterable[object] | None
 # Rows of numbers: an array, a sparse matrix, a data frame or a list of lists.
 Rows: TypeAlias = Iterable[object]
+Matrix: TypeAlias = np.ndarray | csr_array | csr_matrix
+
+
+class _Frame(Protocol):  # a data frame of pandas or polars, or a table of Arrow
+    @property
+    def columns(self) -> Iterable[object]: ...
+
+    def __getitem__(self, name: Any, /) -> Iterable[object]: ...
+
+
+# Columns by name.
+Table: TypeAlias = Mapping[Any, Iterable[object]] | _Frame
+# Texts or pairs, and a label of each, as the fields `data` and `target` or in a tuple.
+Labelled: TypeAlias = Table | tuple[Iterable[object], Iterable[object]]
 
 _SLICE = 8192  # items of an Arrow array that are made objects of Python at a time
+
+
+def is_sparse(values: object) -> TypeGuard[csr_array | csr_matrix]:
+    """Whether this is sparse; after it, a type checker knows too."""
+    return bool(issparse(values))
 
 
 def is_missing(item: Any) -> bool:
@@ -56,7 +75,7 @@ def one_column(values: Any) -> Any:
     return (values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))[:, 0]
 
 
-def is_lazy(X: Sentences) -> bool:
+def is_lazy(X: object) -> bool:
     """Whether this is a table of polars that is still to be computed."""
     return hasattr(X, "collect_schema") and not hasattr(X, "shape")
 
@@ -246,7 +265,7 @@ def as_scores(values: Any, name: str) -> np.ndarray:
     return scores
 
 
-def as_matrix(values: Any, name: str) -> Any:
+def as_matrix(values: Any, name: str) -> Matrix:
     """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
 
     One row of a sparse array is a one-dimensional sparse array, and counts as a table of one row.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
-from .columns import Labels, as_column, as_labels, as_matrix, is_missing, one_column, rows_of_column
+from .columns import Labels, as_column, as_labels, as_matrix, is_missing, is_sparse, one_column, rows_of_column
 from .messages import brief, warn_at_user
 
 NO_CLASS = -1  # fills up the row of a sentence with fewer classes than the others
@@ -143,9 +142,9 @@ def _warn_of_quantities(labels: np.ndarray) -> None:
         )
 
 
-def _check_table(y: Any) -> None:
+def _check_table(y: Labels) -> None:
     """Raise an error that names the first row of a table that lacks a number."""
-    table = y.tocoo() if issparse(y) else None
+    table = y.tocoo() if is_sparse(y) else None
     try:
         values = np.asarray(y if table is None else table.data)
     except ValueError:  # rows of several lengths, which `type_of_target` explains
@@ -182,7 +181,7 @@ def _has_rows(y: Labels) -> bool:
 
 
 def _holds_numbers(y: Labels) -> bool:
-    return issparse(y) or np.asarray(y).dtype.kind in "biuf"
+    return is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
 
 
 def _all_share(classes: np.ndarray) -> bool:
@@ -222,7 +221,7 @@ def numbers_in_columns(y: Labels) -> np.ndarray:
     """Return a table of targets, which may be sparse, as a float64 array; check that each is a number."""
     table = as_matrix(y, "y")
     try:
-        numbers = check_array(table.toarray() if issparse(table) else table, dtype=np.float64, input_name="y")
+        numbers = check_array(table.toarray() if is_sparse(table) else table, dtype=np.float64, input_name="y")
     except (TypeError, ValueError) as error:
         raise ValueError(f"y has several columns, so it must have a number in each row of each. {error}") from None
     check_size(numbers)
@@ -264,7 +263,7 @@ def checked_targets(y: Labels, n_sentences: int | None, estimator: str, text: st
             f"This {estimator} estimator requires {name} to be passed, but the target {name} is None. Pass an array "
             "with a vector for each sentence."
         )
-    if issparse(y):
+    if is_sparse(y):
         raise TypeError(
             f"{name} must be a dense array with a vector for each sentence, got a sparse one: pass {name}.toarray()."
         )
@@ -318,7 +317,7 @@ def targets_of_rows(y: Labels, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
         return np.empty(0), np.zeros(n_texts, bool)
     check_length(y, n_texts, "X")
     y = one_column(y)
-    if issparse(y) or len(getattr(y, "shape", ())) > 1:
+    if is_sparse(y) or len(getattr(y, "shape", ())) > 1:
         return numbers_in_columns(y), np.ones(n_texts, bool)
     labels, has_label = split_labels(y)
     check_length(has_label, n_texts, "X")

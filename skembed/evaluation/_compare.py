@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .._pretrained.models import PretrainedModel
 from .._validation.columns import Labels, Sentences
 from .._validation.values import RandomState
 from ._compare_documents import document_task
-from ._compare_labels import label_task
+from ._compare_labels import Scoring, label_task
 from ._comparison import Comparison, carry_out
-from ._documents import named_estimators
+from ._documents import NamedEstimators, named_estimators
+from ._semantic import Splits
 from ._standard import pretrained_methods
 
 __all__ = ["compare"]
@@ -24,11 +25,11 @@ def compare(
     *,
     corpus: Sentences | None = None,
     groups: Labels = None,
-    estimators: Any = None,
-    pretrained: Any = None,
-    classifier: Any = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    estimators: NamedEstimators | None = None,
+    pretrained: PretrainedModel | None = None,
+    classifier: BaseEstimator | None = None,
+    cv: Splits = 5,
+    scoring: Scoring = None,
     n_jobs: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -274,7 +274,7 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
 
 def root_mean_square(chunks: Iterable[np.ndarray]) -> NDArray[np.float64]:
     """Root mean square of each column of a matrix, given in chunks of rows; 1 where it is zero."""
-    total: Any = 0.0
+    total: float | np.ndarray = 0.0
     n_rows = 0
     for rows in chunks:
         squares = np.square(rows, dtype=np.float64)

@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -129,7 +129,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     True
     """
 
-    encoder_: Any
+    encoder_: PairedVectorizer
     loss_curve_: list[float]
     validation_loss_curve_: list[float]
 
@@ -150,9 +150,9 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
 
     def __init__(
         self,
-        encoder: Any = None,
+        encoder: PairedVectorizer | None = None,
         *,
-        grades: Any = 5,
+        grades: int | ArrayLike = 5,
         n_hidden: int = 300,
         dropout: float = 0.6,
         learning_rate: float = 2e-3,
@@ -271,21 +271,21 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         """
         return super().predict(X)
 
-    def _fresh_encoder(self, random: np.random.RandomState) -> Any:
-        encoder: Any = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
+    def _fresh_encoder(self, random: np.random.RandomState) -> PairedVectorizer:
+        encoder: PairedVectorizer = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
             encoder.set_params(random_state=random.randint(2**31 - 1))
         encoder._check_parameters()
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
 
 
-def _starting(encoder: Any) -> Any:
+def _starting(encoder: PairedVectorizer) -> PairedVectorizer:
     """An unfitted copy of an encoder, which starts from it if it is fitted."""
-    copied: Any = clone(encoder)
+    copied: PairedVectorizer = clone(encoder)
     return copied if is_unfitted(encoder) else copied.set_params(init=encoder)
 
 
-def _encoded(encoder: Any, X: Sentences) -> PairCorpus:
+def _encoded(encoder: PairedVectorizer, X: Sentences) -> PairCorpus:
     pairs: PairCorpus = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
     check_not_empty(pairs, "X")
     encoder._check_agreement(pairs.sentences, "X")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -43,7 +42,7 @@ def cut_pairs(
     return pairs
 
 
-def _are_in_order(documents: Sequence[Sequence[str]], random: Any) -> bool:
+def _are_in_order(documents: Sequence[Sequence[str]], random: np.random.RandomState) -> bool:
     """Whether a document is much more similar to the next one than to any other, by the cosine of tf-idf."""
     if len(documents) < _LEAST:
         return False
@@ -58,7 +57,7 @@ def _are_in_order(documents: Sequence[Sequence[str]], random: Any) -> bool:
     return neighbours > _IN_ORDER * others
 
 
-def _pairs_of(fields: Sequence[str], random: Any) -> list[tuple[str, str]]:
+def _pairs_of(fields: Sequence[str], random: np.random.RandomState) -> list[tuple[str, str]]:
     """All pairs of one document."""
     fields = [field for field in fields if _WORD.search(field)]
     pairs = []

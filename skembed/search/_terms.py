@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -58,7 +58,7 @@ class TermReader:
         function_words = Tokenizer(stop_words="english").stop_word_set - _CONTENT_WORDS if is_auto else ()
         self.light = frozenset(map(self._stem_of, function_words))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), self._options
 
     def words_of(self, text: str) -> list[str]:
