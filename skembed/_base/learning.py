@@ -22,6 +22,7 @@ from .._training.encoded_text import EncodedText, most_words_whole, split_long_s
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
 from .._training.state import FittedState
+from .._validation.columns import Sentences
 from .._validation.constraints import is_set
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
@@ -306,7 +307,7 @@ def learn(
     corpus: SentenceCorpus,
     state: FittedState,
     *,
-    X: Any,
+    X: Sentences,
     n_passes: int,
     annotations: tuple[np.ndarray, ...] = (),
     partial: bool = False,

@@ -18,7 +18,7 @@ from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT32_MAX, integers
+from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
 from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
@@ -47,7 +47,7 @@ class PooledVectorizer(TextEstimator):
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],

@@ -19,6 +19,7 @@ from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.state import FittedState, Vocabulary
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .embedding import check_kept
@@ -35,7 +36,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
     return options
 
 
-def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any) -> SentenceCorpus:
+def corpus_to_learn_from(estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Any) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -60,7 +61,7 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
     return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
 
 
-def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
+def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
     options = tokenizer_options(tokenizer)
     return SentenceCorpus.from_sentences(X, groups, missing=estimator.missing, n_jobs=estimator.n_jobs, **options)
