@@ -203,8 +203,8 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = self._balance(corpus, state, weights, frequencies)
-        if not balance.is_even:
+        balance = Balance.even() if weighting is None else self._balance(corpus, state, weights, frequencies)
+        if weighting is not None and not balance.is_even:
             weights = weights * balance.factors(vocabulary)
         return replace(
             state,

@@ -31,7 +31,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
 
 
-def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any) -> SentenceCorpus:
+def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any = "word") -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -62,8 +62,7 @@ def _has_words_to_join(estimator: Any, analyzer: CharacterNgrams) -> bool:
 
 def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
-    options = tokenizer_options(tokenizer)
-    return SentenceCorpus.from_sentences(X, groups, missing=estimator.missing, n_jobs=estimator.n_jobs, **options)
+    return SentenceCorpus._encoded(X, groups, tokenizer, estimator.missing, n_jobs=estimator.n_jobs)
 
 
 def check_agreement(estimator: Any, corpus: SentenceCorpus, name: str) -> None:
@@ -141,7 +140,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif not has_order(corpus):
+    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
@@ -302,7 +301,8 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_
             length = np.median(row_norms(state.arrays[source.name][:n_words]))
         vectors *= length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows))
+    larger = with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows)
+    return replace(grown.with_arrays(larger), records=arrays)
 
 
 def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:

@@ -121,10 +121,6 @@ class PairEncoder(Protocol):
     n_steps: int  # of Adam
 
     @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
-
-    @property
     def n_features(self) -> int:
         """Length of the vectors."""
 
