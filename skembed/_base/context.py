@@ -235,7 +235,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if keep:
             return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
-        if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
+        if classes is None or self._longest_word_ngram > 1 or any(option is not None for option in of_words):
             return "word"
         return BOTH
 

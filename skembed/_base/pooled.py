@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.arrays import read_only, row_norms
 from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import CharacterNgrams, counts_characters
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
@@ -168,12 +169,19 @@ class PooledVectorizer(TextEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         orders = tuple(self.ngram_range)
+        if counts_characters(self.analyzer):
+            CharacterNgrams(self.analyzer, self.ngram_range)  # or an error
+            return
         whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
         if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
             raise ValueError(
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {brief(self.ngram_range)}."
+                f"them. Got {brief(self.ngram_range)}. It counts characters with analyzer='char_wb' or 'char'."
             )
+
+    @property
+    def _longest_word_ngram(self) -> int:
+        return 1 if counts_characters(self.analyzer) else int(self.ngram_range[1])
 
     def _treats_unknown(self, state: FittedState) -> str:
         """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""
@@ -228,7 +236,7 @@ class PooledVectorizer(TextEstimator):
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
         """The record of words, then n-grams, which start at zero unless `start` says otherwise."""
-        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self._longest_word_ngram > 1 else 0)
         options = "n_components", "ngram_range", "n_buckets"
         return LearnedArray("_source_vectors", (n_rows, state.n_features_out_), start, options=options, is_source=True)
 
@@ -275,12 +283,12 @@ class PooledVectorizer(TextEstimator):
         if len(unknown):
             rows[unknown] = sentences.ids[unknown]
             weights[unknown] = state.unknown_weight
-        if self.ngram_range[1] == 1:
+        if self._longest_word_ngram == 1:
             return rows, weights, is_unknown, sentences.ptr
         n_words, is_of_characters = len(state.vocabulary_), state.is_of_characters
         is_skipped = is_unknown | is_of_characters[rows * ~is_unknown] if len(is_of_characters) else is_unknown
         tokens = rows, weights, is_unknown, is_skipped, sentences.ptr
-        return add_ngrams(*tokens, self.ngram_range[1], n_words, self.n_buckets)
+        return add_ngrams(*tokens, self._longest_word_ngram, n_words, self.n_buckets)
 
     def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""

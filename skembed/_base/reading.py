@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 from .._compiled.arrays import row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import CharacterNgrams, are_ngrams
+from .._text.character_ngrams import CharacterNgrams, are_ngrams, counts_characters
 from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
@@ -28,7 +28,11 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 
 def tokenizer_options(source: Any) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
-    return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
+    options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
+    lengths = tuple(getattr(source, "ngram_range", (1, 1)))
+    if counts_characters(options["analyzer"]) and lengths != (1, 1):
+        options["analyzer"] = CharacterNgrams(options["analyzer"], lengths, bool(options["lowercase"]))
+    return options
 
 
 def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any = "word") -> SentenceCorpus:
@@ -54,10 +58,6 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
             f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
         )
     return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
-
-
-def _has_words_to_join(estimator: Any, analyzer: CharacterNgrams) -> bool:
-    return analyzer.words and estimator._joins_words_beside_characters
 
 
 def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
@@ -96,14 +96,14 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     """The state with the words of a text, their counts and the tokenizer."""
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
-    n_grams = getattr(estimator, "ngram_range", (1, 1))
-    analyzer = corpus.tokenizer.analyzer
-    if n_grams[1] > 1 and isinstance(analyzer, CharacterNgrams) and not _has_words_to_join(estimator, analyzer):
-        beside = ' or "word+char_wb"' if estimator._joins_words_beside_characters else ""
+    analyzer, longest = corpus.tokenizer.analyzer, getattr(estimator, "_longest_word_ngram", 1)
+    can_join = not isinstance(analyzer, CharacterNgrams) or (
+        analyzer.words and estimator._joins_words_beside_characters
+    )
+    if longest > 1 and not can_join:
         raise ValueError(
-            f"ngram_range={brief(n_grams)} makes n-grams of words, but the text is cut into n-grams of characters. "
-            f'Leave ngram_range=(1, 1), or use analyzer="word"{beside}. The lengths of '
-            "n-grams of characters are those of CharacterNgrams, as in analyzer=CharacterNgrams('char_wb', (2, 5))."
+            f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
+            "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
         )
     vocabulary = corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features)
     return replace(
