@@ -181,7 +181,8 @@ class PooledVectorizer(TextEstimator):
 
     @property
     def _longest_word_ngram(self) -> int:
-        return 1 if counts_characters(self.analyzer) else int(self.ngram_range[1])
+        longest = int(self.ngram_range[1])
+        return 1 if longest > 1 and counts_characters(self.analyzer) else longest
 
     def _treats_unknown(self, state: FittedState) -> str:
         """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""

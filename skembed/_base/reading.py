@@ -96,11 +96,11 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     """The state with the words of a text, their counts and the tokenizer."""
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
-    analyzer, longest = corpus.tokenizer.analyzer, getattr(estimator, "_longest_word_ngram", 1)
-    can_join = not isinstance(analyzer, CharacterNgrams) or (
+    analyzer = corpus.tokenizer.analyzer
+    cuts_words = isinstance(analyzer, CharacterNgrams) and not (
         analyzer.words and estimator._joins_words_beside_characters
     )
-    if longest > 1 and not can_join:
+    if cuts_words and getattr(estimator, "_longest_word_ngram", 1) > 1:
         raise ValueError(
             f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
             "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
