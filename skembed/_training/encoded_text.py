@@ -38,12 +38,6 @@ class EncodedText(NamedTuple):
     annotations: tuple = ()  # arrays with a value for each sentence, such as labels, targets or weights
 
 
-def first_sentence(text: EncodedText) -> EncodedText:
-    """The text cut after its first sentence."""
-    annotations = tuple(values[:1] for values in text.annotations)
-    return text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1], annotations=annotations)
-
-
 def most_words_whole(estimator: Any, tokenizer: Tokenizer) -> int | None:
     """Words of a sentence that is not split; "auto" splits no n-grams of characters, of which it has hundreds."""
     longest: int | str | None = estimator.max_sentence_length
@@ -347,8 +341,11 @@ def _in_equal_runs(n_sentences: int, longest_run: int, border: int, batch_size: 
     return BlockShape(n_sentences, run_length, border)
 
 
-def make_plan(text: EncodedText, shape: BlockShape, seed: int, epoch: int) -> Plan:
+def make_plan(
+    text: EncodedText, blocks: SentenceBlocks | WordBlocks, batch_size: int | str, seed: int, epoch: int
+) -> Plan:
     """The runs of all the text in random order."""
+    shape = blocks.shape(text, batch_size)
     starts = np.arange(0, len(text.document), shape.run_length, dtype=np.int64)
     generator = np.random.default_rng([seed, epoch])
     seed_of_draws = int(generator.integers(2**63))
