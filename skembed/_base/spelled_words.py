@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.products import sparse_product
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
@@ -97,11 +98,12 @@ class SpelledWords(GivenVectors):
         alpha = None if self.alpha == "auto" else float(self.alpha)
         with Threads(count_threads(self.n_jobs)) as threads:
             found = fit_ridge(sentences, features.parts, targets, alpha, threads, random_state, leave_out=leave_out)
-        of_words = sentences.T @ found.dual
+        of_words = sparse_product(csr_array(sentences.T), found.dual)
         # Any other word is the sum of its n-grams, as if it was unknown.
         kept = np.flatnonzero(features.is_learned | features.parts.given.any(axis=1))
-        vectors = np.ascontiguousarray(features.parts.gram(of_words)[kept], np.float32)
-        of_ngrams = features.bucket_weights[:, None] * (features.parts.ngrams.T @ of_words)
+        by_ngram = csr_array(features.parts.ngrams.T)
+        vectors = np.ascontiguousarray(features.parts.gram(of_words, by_ngram)[kept], np.float32)
+        of_ngrams = features.bucket_weights[:, None] * sparse_product(by_ngram, of_words)
         words = [features.words[row] for row in kept]
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 

@@ -9,17 +9,7 @@ from numba import njit
 
 from .._compiled.arrays import read_only
 from .._compiled.compile import INLINE_LLVM, lean_kernel
-from .._compiled.simd import (
-    WIDTH,
-    load,
-    load_short,
-    multiply_add,
-    splat,
-    store,
-    store_short,
-    total,
-    zero_first,
-)
+from .._compiled.simd import WIDTH, load, load_short, multiply_add, splat, store, store_short, total, zero_first
 from .._compiled.sync import random_bits
 from .._text.sources import encode_words
 
