@@ -22,7 +22,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .._training.state import ABSENT, Fitted, FittedState
-from .._word_vectors.character_ngrams import count_ngrams, sum_ngrams
+from .._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
 from .learning import is_unfitted
@@ -59,6 +59,12 @@ class Found(NamedTuple):
     words: list[str]
     vectors: np.ndarray  # (n_words, n_targets) float32: what each adds to a sentence
     ngram_vectors: np.ndarray  # (n_buckets, n_targets) float32
+
+    def coded(self, scale: float = 1.0) -> dict[str, np.ndarray]:
+        """The arrays of a state with the vectors of n-grams, times a scale."""
+        codes, scales = in_8_bits(self.ngram_vectors)
+        return {"_ngram_codes": codes, "_ngram_scales": scales * np.float32(scale)}
+
     solution: Solution
 
 
@@ -70,11 +76,15 @@ class RegressedState(FittedState):
     score_: float = ABSENT
 
 
+def _ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+    return from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
+
+
 class SpelledWords(GivenVectors):
     """Base of the estimators whose words are learned with their n-grams, of which unknown words are made."""
 
     _state = RegressedState()
-    ngram_vectors_ = Fitted[NDArray[np.float32]]()
+    ngram_vectors_ = Fitted[NDArray[np.float32]](_ngram_vectors_of)
     norm = "l2"  # of rows; only their directions are learned
     _parameter_constraints: dict[str, Any] = {
         **GivenVectors._parameter_constraints,
@@ -108,11 +118,15 @@ class SpelledWords(GivenVectors):
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
-        return sum_ngrams(words, _NGRAMS, state.arrays["ngram_vectors_"])
+        return sum_ngrams(words, _NGRAMS, state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
-        of_ngrams = ArrayRecord("ngram_vectors_", (None, state.n_features_out_), axis_of_words=0)
-        return [*super()._derived_arrays(state), of_ngrams]
+        n_buckets = len(state.arrays["_ngram_codes"])
+        return [
+            *super()._derived_arrays(state),
+            ArrayRecord("_ngram_codes", (n_buckets, state.n_features_out_), "uint8"),
+            ArrayRecord("_ngram_scales", (n_buckets,)),
+        ]
 
 
 def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarray]:
