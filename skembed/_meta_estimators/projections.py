@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
@@ -23,7 +22,7 @@ _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found o
 
 
 def fit_projection(
-    rows: Any,
+    rows: csr_array,
     n_components: int,
     random_state: np.random.RandomState,
     scale: np.ndarray | None = None,
@@ -80,7 +79,7 @@ def fit_output(
     return projection
 
 
-def product(rows: Any, columns: np.ndarray) -> np.ndarray:
+def product(rows: csr_array, columns: np.ndarray) -> np.ndarray:
     """Sparse rows times a dense matrix, which may lack the last columns of the rows: faster than scipy, in float32.
 
     A row has the same bits whatever the others are.
@@ -105,7 +104,7 @@ def weights_of_directions(rows: np.ndarray) -> np.ndarray:
     return np.asarray((directions * roots @ directions.T).astype(np.float32))
 
 
-def _strongest(rows: Any, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+def _strongest(rows: csr_array, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The strongest directions and their strengths, by the random projection of scikit-learn.
 
     A basis is made orthonormal on the shorter side, after each second product. On the other one, which may be ten times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._methods.paraphrase import ParaphraseVectorizer
 from .._pretrained.vectorizer import PretrainedVectorizer
 from .._text.sources import offsets
 from .._text.vocabulary import Vocabulary
+from .._validation.values import RandomState
 from .._word_vectors.bag import UNIT, sum_rows
 from .._word_vectors.join import unit_rows
 from ._ranking import dot
@@ -66,7 +67,11 @@ class DocumentVectors(NamedTuple):
 
 
 def learn_vectors(
-    pairs: Sequence[tuple[str, str]], reader: TermReader, n_components: int, n_jobs: int | None, random_state: Any
+    pairs: Sequence[tuple[str, str]],
+    reader: TermReader,
+    n_components: int,
+    n_jobs: int | None,
+    random_state: RandomState,
 ) -> WordVectors:
     """Learn vectors of terms by which the two texts of a pair are similar; none where there are too few pairs."""
     text = reader.encode([side for pair in pairs for side in pair], n_jobs)
