@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._base.embedding import embed
-from .._text.words import words_and_bigrams_of, words_of
+from .._text.words import compose, words_and_bigrams_of, words_of
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
@@ -44,6 +44,7 @@ class BuiltInBlocks(NamedTuple):
 
     def rows(self, texts: list[str], weighted: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return rows of length one, or zero, of each block; `weighted` are those of tf-idf, if they are at hand."""
+        texts = list(map(compose, texts))
         rows: dict[str, Any] = {}
         if weighted is None:
             weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
@@ -80,6 +81,7 @@ def fit_blocks(
     `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice
     in latent semantic analysis: what all texts have, such as stop words, fades.
     """
+    texts = list(map(compose, texts))
     tfidf: dict[str, Any] = {}
     rows = {}
     vectorizers: dict[str, Any] = {
