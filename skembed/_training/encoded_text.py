@@ -252,13 +252,22 @@ def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
 
 def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> EncodedText:
     """A copy of some sentences, with the documents they belong to."""
-    n_words = np.diff(text.sent_ptr)[sentences]
-    sent_ptr = offsets(n_words)
-    tokens = text.tokens[np.arange(sent_ptr[-1]) + np.repeat(text.sent_ptr[sentences] - sent_ptr[:-1], n_words)]
+    sent_ptr = offsets(np.diff(text.sent_ptr)[sentences])
+    tokens = np.empty(sent_ptr[-1], text.tokens.dtype)
+    _copy_tokens(text.tokens, text.sent_ptr, sentences, tokens, sent_ptr)
     for array in (tokens, sent_ptr):
         array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more
     annotations = tuple(values[sentences] for values in text.annotations)
     return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document.astype(np.int64), annotations=annotations)
+
+
+@lean_kernel
+def _copy_tokens(tokens, sent_ptr, sentences, to, to_ptr):
+    """Copy the tokens of some sentences, one after the other."""
+    for i in range(sentences.shape[0]):
+        first, n = sent_ptr[sentences[i]], to_ptr[i + 1] - to_ptr[i]
+        for k in range(n):
+            to[to_ptr[i] + k] = tokens[first + k]
 
 
 def without_classes(classes: np.ndarray | None) -> bool:
