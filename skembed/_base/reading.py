@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.sources import iter_sentences, offsets
-from .._text.tokenizer import Tokenizer, same_option
+from .._text.tokenizer import Analyzer, Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.spare_arrays import SpareArrays, norms_of
@@ -32,7 +32,9 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
     return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
 
 
-def corpus_to_learn_from(estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Any) -> SentenceCorpus:
+def corpus_to_learn_from(
+    estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Analyzer
+) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -258,7 +260,7 @@ class Growth(NamedTuple):
     waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
 
 
-def check_new_words(new_words: Any) -> None:
+def check_new_words(new_words: object) -> None:
     """Refuse any other value of the argument of `partial_fit`."""
     if not isinstance(new_words, str) or new_words not in NEW_WORDS:
         raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")

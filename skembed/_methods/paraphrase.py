@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,11 +12,12 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
-from .._training.encoded_text import EncodedText
+from .._training.encoded_text import Annotations, EncodedText
 from .._training.state import FittedState
 from .._validation.constraints import Constraints
 from .._validation.values import RandomState
 from .._word_vectors.bag import first_of_each
+from .._word_vectors.matches import WordVectors
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
@@ -184,7 +184,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
@@ -254,9 +254,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     def _make_encoder(self, state: FittedState) -> WordSums:
         return self._encoder_of_words(state, self.word_dropout)
 
-    def _encode_text(
-        self, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
-    ) -> EncodedText:
+    def _encode_text(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()) -> EncodedText:
         text = super()._encode_text(corpus, state, annotations)
         if not self.binary:
             return text

@@ -27,6 +27,7 @@ from .plan import (
     ATTEMPTS,
     LARGE,
     Advance,
+    EngineLike,
     MakeTasks,
     Merge,
     Shard,
@@ -208,7 +209,7 @@ class Inline:
         return work(common, make_tasks())
 
 
-def engine_of(engine: Any, n_jobs: int | None, n_shards: int | None = None) -> Engine:
+def engine_of(engine: EngineLike, n_jobs: int | None, n_shards: int | None = None) -> Engine:
     """The engine that a fit was given: None, "processes", a Dask client, or an `Engine`.
 
     There are no more processes than shards.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import Constraints, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
@@ -189,7 +189,7 @@ class GRANVectorizer(PairedSequences):
         n_components: int | str = "auto",
         *,
         n_units: int = 100,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
