@@ -19,7 +19,6 @@ from .._text.tokenizer import Analyzer
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import Annotations, EncodedText, Examples, by_class, in_order
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
-from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
 from .._validation.columns import Labels, Sentences, length_of
@@ -83,14 +82,12 @@ class ShardedVectorizer(TrainedVectorizer):
         checkpoint_every : int, default=1
             Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
             between the rounds of a pass, at most once a minute.
-        engine : {"processes"}, dask.distributed.Client or None, default=None
-            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads.
-            "processes" starts `n_jobs` processes of one thread, never more than shards; ``n_jobs=None`` means one for
-            each core, or as many as a context of joblib sets, and within a worker of joblib, as in a parallel search,
-            no other process. A client uses each thread of the workers of its Dask cluster, and `n_jobs` does not count.
-            Workers of Dask read a corpus that was saved, and loaded with ``mmap=True``, if all of them find it under
-            its path and it has 262,144 words or more; other text is sent to them. The engine changes no bit of the
-            result.
+        engine : dask.distributed.Client or None, default=None
+            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads. A
+            client, also one of a ``LocalCluster`` on this machine, uses each thread of the workers of its Dask cluster,
+            and `n_jobs` does not count. Workers read a corpus that was saved, and loaded with ``mmap=True``, if all of
+            them find it under its path and it has 262,144 words or more; other text is sent to them. The engine changes
+            no bit of the result.
 
         Returns
         -------
@@ -112,8 +109,8 @@ class ShardedVectorizer(TrainedVectorizer):
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
         RuntimeError
-            If the processes or workers of `engine` are lost three times in a row in one round, or if the client or its
-            cluster is closed during the fit; then the estimator is as it was before.
+            If the workers of `engine` are lost three times in a row in one round, or if the client or its cluster is
+            closed during the fit; then the estimator is as it was before.
 
         Warns
         -----
@@ -136,7 +133,7 @@ class ShardedVectorizer(TrainedVectorizer):
         from .._shards.engines import engine_of  # most fits need none of their files
         from .._shards.rounds import Job, RoundTrainer
 
-        chosen = engine_of(engine, self.n_jobs, self.n_shards)
+        chosen = engine_of(engine)
         if self.n_shards in (None, 1):
             warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(state)
@@ -237,7 +234,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if keep:
             return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
-        if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
+        if classes is None or self._longest_word_ngram > 1 or any(option is not None for option in of_words):
             return "word"
         return BOTH
 
@@ -378,15 +375,8 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         share, name = float(self.interpolation), "_interpolated_vectors"
         if share < 1:
-            start, source, before = state.arrays["_start_vectors"], state.arrays["_source_vectors"], self._state.arrays
-            vectors = derived_rows(
-                self._spares,
-                before.get(name),
-                f"{name} of {share}",
-                source,
-                lambda rows: between(start[rows], source[rows], share),
-            )
-            state = state.with_arrays({name: vectors})
+            start, source = state.arrays["_start_vectors"], state.arrays["_source_vectors"]
+            state = state.with_arrays({name: between(start, source, share)})
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)

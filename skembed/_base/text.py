@@ -146,12 +146,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
-        copied.__dict__.update({name: value for name, value in vars(self).items() if name != "_spares"})
+        copied.__dict__.update(self.__dict__)
         return copied
 
     def __getstate__(self) -> dict[str, object]:
         values: dict[str, Any] = dict(super().__getstate__())
-        values.pop("_spares", None)
         if "_state" in values:
             values["_state"] = self._stored(values["_state"])
         return values | {_VERSION: __version__}

@@ -19,7 +19,6 @@ from .._training.checkpoint import Checkpoint, identity_of
 from .._training.encoded_text import Annotations, EncodedText, Examples, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.passes import AutoPasses, hold_out, passes_of, warn_of_nothing
-from .._training.spare_arrays import SpareArrays
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
 from .._validation.columns import Labels, Sentences
@@ -102,7 +101,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     validation_loss_curve_ = Fitted[list[float]]()
     n_iter_ = Fitted[int]()
     _needed: tuple[str, ...] = ("seed", "n_tokens", "layout", "n_iter_", "loss_curve_", "validation_loss_curve_")
-    _spares: SpareArrays | None = None  # memory in which the next `partial_fit` learns, never copied or pickled
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
@@ -198,20 +196,14 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
+            n_passes = 0 if without_classes(classes) else 1
             if keep:
-                self._spares = self._spares or SpareArrays()
-            try:
-                state = (
-                    self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
-                )
-                if keep:
-                    state = learn_words(self, corpus, state, "ignore" if without_classes(classes) else new_words)
-                state = replace(state, from_labels=classes is not None)
-                n_passes = 0 if without_classes(classes) else 1
-                learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
-            finally:
-                if self._spares is not None:
-                    self._spares.give_up()
+                state = self._keep_vocabulary(corpus, annotations)
+                state = learn_words(self, corpus, state, new_words if n_passes else "ignore")
+            else:
+                state = self._start(corpus, annotations, classes)
+            state = replace(state, from_labels=classes is not None)
+            learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
         return self
 
     def estimate_memory(self, X: Sentences, y: Labels = None) -> dict[str, int]:
@@ -262,7 +254,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
-            self.__dict__.pop("_spares", None)
             if keep:
                 state = self._keep_vocabulary(corpus, annotations)
                 check_kept(self, state, corpus)

@@ -12,7 +12,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._compiled.arrays import read_only
 from .._validation.messages import warn_at_user
-from .._word_vectors.bag import sum_rows
+from .._word_vectors.bag import SUM, sum_rows
 
 _N_ITER = 2  # power iterations: with 5, scikit-learn's default, classifiers were no better
 _MORE = 10  # directions that are found and left out again, as in scikit-learn
@@ -92,7 +92,7 @@ def product(rows: csr_array, columns: np.ndarray) -> np.ndarray:
         indices = rows.indices[entries].astype(np.int64)
         indices[indices >= len(columns)] = -1  # `sum_rows` skips it
         part = found[start : start + _STEP]
-        sum_rows(indices, rows.data[entries], ptr - ptr[0], columns, columns[:0], False, part)
+        sum_rows(indices, rows.data[entries], ptr - ptr[0], columns, columns[:0], SUM, part)
     return found
 
 

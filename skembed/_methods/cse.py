@@ -32,7 +32,7 @@ from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.constraints import Constraints, integers, satisfies
 from .._validation.messages import brief
 from .._validation.values import RandomState
-from .._word_vectors.bag import sum_rows
+from .._word_vectors.bag import SUM, sum_rows
 from .._word_vectors.matches import WordVectors
 
 _WIDEST = 100
@@ -359,5 +359,5 @@ class CSEVectorizer(PairedSequences):
             return np.asarray(embed_windows(sentences, vectors, filters, intercept, shape))
         sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         vectors = read_only(vectors)
-        sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], False, sums)
+        sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], SUM, sums)
         return np.asarray(embed_bags(sums, ptr, filters, intercept, shape))

@@ -63,8 +63,9 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
-    ngram_range : tuple of (1, n), default=(1, 1)
-        Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
+    ngram_range : tuple of (int, int), default=(1, 1)
+        (1, n) learns word n-grams of up to n words beside the words. The paper uses (1, 1) and (1, 2). With the
+        analyzers "char" and "char_wb" it counts characters, as in scikit-learn, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that all n-grams share by hashing; not used for words alone.
     dropout_k : int, default=2

@@ -47,9 +47,10 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         later fits of one model keep to the choice of the first.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
-    ngram_range : tuple of (1, n), default=(1, 1)
-        Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words. With
-        ``analyzer="word+char_wb"`` n-grams of characters are there too.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of adjacent words. With
+        ``analyzer="word+char_wb"`` n-grams of characters are there too. With "char" and "char_wb" it counts characters,
+        as in scikit-learn, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10

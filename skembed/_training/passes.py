@@ -157,14 +157,13 @@ def make_passes(
     finish: Callable[[FittedState], dict[str, Any]],
     check: Callable[[float, int], None],
     warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
-    begin: Callable[[], None] = lambda: None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedState:
     """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
 
     `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
     gives the attributes of an estimator that has learned so far, ``check(loss, epoch)`` raises an error after a pass
-    that diverged, ``warn(losses, validation losses)`` is called after each set, and ``begin`` before each pass.
+    that diverged, and ``warn(losses, validation losses)`` is called after each set.
     """
     trainer, stopping = learning.trainer, learning.stopping
     first_pass = learning.n_iter
@@ -176,7 +175,6 @@ def make_passes(
         tasks.begin_pass()
         progress.begin(epoch)
         rates = tuple(rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
-        begin()
         losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
         check(losses[-1], epoch)
         learning.n_iter += 1

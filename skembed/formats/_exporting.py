@@ -104,7 +104,7 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     (5, True)
     """
     check_is_fitted(estimator)
-    if user_path(path).suffix == ".bin":
+    if user_path(path).name.endswith(".bin"):
         return _export_to_fasttext(estimator, path)
     with _new_folder(path, static_folders.FILES) as folder:
         n_words, n_left_out, sentences = static_folders.write(estimator, folder)

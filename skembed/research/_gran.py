@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Real
 
 import numpy as np
@@ -15,7 +14,6 @@ from .._corpus.pairs import CorpusOrPairs
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
-from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import Constraints, integers
 from .._validation.values import RandomState
@@ -286,12 +284,7 @@ class GRANVectorizer(PairedSequences):
     def _make_encoder(self, state: FittedState) -> GatedAverages:
         words = self._encoder_of_words(state)
         return GatedAverages(
-            words,
-            state.arrays,
-            alpha=self.gate_alpha,
-            dropout=self.word_dropout,
-            shuffled=float(self.shuffled),
-            norms=partial(norms_of, self._spares),
+            words, state.arrays, alpha=self.gate_alpha, dropout=self.word_dropout, shuffled=float(self.shuffled)
         )
 
     def _embed_words(self, state: FittedState, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:
