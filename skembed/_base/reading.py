@@ -100,10 +100,8 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
     analyzer = corpus.tokenizer.analyzer
-    joins = (
-        analyzer.words and estimator._joins_words_beside_characters if isinstance(analyzer, CharacterNgrams) else True
-    )
-    if not joins and getattr(estimator, "_longest_word_ngram", 1) > 1:
+    joins = getattr(analyzer, "words", True) and estimator._joins_words_beside_characters
+    if isinstance(analyzer, CharacterNgrams) and not joins and getattr(estimator, "_longest_word_ngram", 1) > 1:
         raise ValueError(
             f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
             "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
