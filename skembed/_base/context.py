@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.arrays import between
@@ -17,11 +18,10 @@ from .._text.character_ngrams import BOTH, are_ngrams
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import EncodedText, Examples, by_class, in_order
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
-from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
-from .._validation.columns import length_of
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.columns import Labels, Sentences, length_of
+from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
@@ -42,7 +42,7 @@ _COUNTS = "word_counts_"  # which travel with the arrays
 class ShardedVectorizer(TrainedVectorizer):
     """Base of the estimators with the parameter `n_shards`."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
         "n_shards": [integers(1, 65_536), None],
@@ -53,10 +53,10 @@ class ShardedVectorizer(TrainedVectorizer):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
         engine: Any = None,
@@ -81,14 +81,12 @@ class ShardedVectorizer(TrainedVectorizer):
         checkpoint_every : int, default=1
             Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
             between the rounds of a pass, at most once a minute.
-        engine : {"processes"}, dask.distributed.Client or None, default=None
-            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads.
-            "processes" starts `n_jobs` processes of one thread, never more than shards; ``n_jobs=None`` means one for
-            each core, or as many as a context of joblib sets, and within a worker of joblib, as in a parallel search,
-            no other process. A client uses each thread of the workers of its Dask cluster, and `n_jobs` does not count.
-            Workers of Dask read a corpus that was saved, and loaded with ``mmap=True``, if all of them find it under
-            its path and it has 262,144 words or more; other text is sent to them. The engine changes no bit of the
-            result.
+        engine : dask.distributed.Client or None, default=None
+            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads. A
+            client, also one of a ``LocalCluster`` on this machine, uses each thread of the workers of its Dask cluster,
+            and `n_jobs` does not count. Workers read a corpus that was saved, and loaded with ``mmap=True``, if all of
+            them find it under its path and it has 262,144 words or more; other text is sent to them. The engine changes
+            no bit of the result.
 
         Returns
         -------
@@ -110,8 +108,8 @@ class ShardedVectorizer(TrainedVectorizer):
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
         RuntimeError
-            If the processes or workers of `engine` are lost three times in a row in one round, or if the client or its
-            cluster is closed during the fit; then the estimator is as it was before.
+            If the workers of `engine` are lost three times in a row in one round, or if the client or its cluster is
+            closed during the fit; then the estimator is as it was before.
 
         Warns
         -----
@@ -134,7 +132,7 @@ class ShardedVectorizer(TrainedVectorizer):
         from .._shards.engines import engine_of  # most fits need none of their files
         from .._shards.rounds import Job, RoundTrainer
 
-        chosen = engine_of(engine, self.n_jobs, self.n_shards)
+        chosen = engine_of(engine)
         if self.n_shards in (None, 1):
             warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(state)
@@ -189,7 +187,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     `_automatic_for_characters` what else it means where tokens are n-grams of characters.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ShardedVectorizer._parameter_constraints,
         **PooledVectorizer._parameter_constraints,
         **NGRAMS,
@@ -215,7 +213,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     interpolation: float = 1.0
     ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.context == "labels"
         return tags
@@ -235,7 +233,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if keep:
             return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
-        if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
+        if classes is None or self._longest_word_ngram > 1 or any(option is not None for option in of_words):
             return "word"
         return BOTH
 
@@ -251,7 +249,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
                 )
 
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
 
@@ -268,7 +266,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
             annotations = (classes,)
         return corpus, annotations, classes
 
-    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
+    def _classes_of(self, y: Labels, groups: Labels, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
         who = self._learner_of_labels(keep)
         if who:
@@ -378,15 +376,8 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         share, name = float(self.interpolation), "_interpolated_vectors"
         if share < 1:
-            start, source, before = state.arrays["_start_vectors"], state.arrays["_source_vectors"], self._state.arrays
-            vectors = derived_rows(
-                self._spares,
-                before.get(name),
-                f"{name} of {share}",
-                source,
-                lambda rows: between(start[rows], source[rows], share),
-            )
-            state = state.with_arrays({name: vectors})
+            start, source = state.arrays["_start_vectors"], state.arrays["_source_vectors"]
+            state = state.with_arrays({name: between(start, source, share)})
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)

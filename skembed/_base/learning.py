@@ -22,7 +22,7 @@ from .._training.encoded_text import EncodedText, most_words_whole, split_long_s
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
 from .._training.state import FittedState
-from .._training.trainer import Trainer
+from .._validation.columns import Sentences
 from .._validation.constraints import is_set
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
@@ -202,11 +202,7 @@ def _given(source: Any) -> InitVectors:
 
 def median_length(vectors: np.ndarray) -> float:
     """Median length of the rows that are not zero; 0 where all are."""
-    return median_above_zero(row_norms(vectors))
-
-
-def median_above_zero(lengths: np.ndarray) -> float:
-    """Median of the lengths that are not zero; 0 where all are."""
+    lengths = row_norms(vectors)
     return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
 
 
@@ -239,7 +235,6 @@ def new_state(
     """Words, weights and counters of a new fit. Without a `random_state`, `seed` is that of a fit that goes on."""
     if estimator.freeze_init and estimator.init is None:
         raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
-    vars(estimator).pop("_spares", None)
     empty = type(estimator)._state
     state = replace(empty, n_features_out_=estimator._option("n_components", empty))
     state = estimator._learn_vocabulary(corpus, estimator._settings(state, annotations, classes))
@@ -274,9 +269,7 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
     if state.layout is None:
         raise ValueError(f"This {type(estimator).__name__} holds vectors that it did not learn. Call fit first.")
     check_layout(estimator, state)
-    spares = estimator._spares
-    makers = () if spares is None else (spares.copy, spares.share)
-    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays, *makers))
+    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays))
 
 
 def encode_text(
@@ -314,7 +307,7 @@ def learn(
     corpus: SentenceCorpus,
     state: FittedState,
     *,
-    X: Any,
+    X: Sentences,
     n_passes: int,
     annotations: tuple[np.ndarray, ...] = (),
     partial: bool = False,
@@ -332,7 +325,6 @@ def learn(
     of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
     tasks = PassTasks(estimator, X, 0 if partial else n_passes)
     trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
-    spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
     trainer.compile(text)
     learned = make_passes(
         estimator,
@@ -345,15 +337,9 @@ def learn(
         falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
         tasks=tasks,
         finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
-        check=lambda loss, epoch: check_finite(
-            estimator, weights if spares is None else spares.note(weights, moved), loss, epoch
-        ),
+        check=lambda loss, epoch: check_finite(estimator, weights, loss, epoch),
         warn=estimator._warn_of_nothing,
-        begin=lambda: None if spares is None else spares.watch(records, state.arrays, moved),
         checkpoint=checkpoint,
     )
-    final = estimator._finish_fit(learned, corpus)
-    if spares is not None:
-        spares.keep()
-    estimator._publish(final)
+    estimator._publish(estimator._finish_fit(learned, corpus))
     tasks.end(lambda: {"_state": estimator._state})

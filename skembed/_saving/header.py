@@ -99,7 +99,7 @@ def _check_layout(model: Any) -> None:
 
 def _check_others(model: Any) -> None:
     """Raise a ValueError if a user has set an attribute, which a folder does not hold."""
-    if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state", "_spares"}):
+    if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state"}):
         raise ValueError(
             f"{brief(others[0])} is not what {type(model).__name__} learns, so a folder does not hold it. Delete the "
             "attribute, or use joblib."

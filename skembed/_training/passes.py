@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
+from .._validation.columns import Sentences
 from .._validation.messages import brief, warn_at_user
 from .checkpoint import Checkpoint, LearningState, is_sound, largest_of
 from .encoded_text import EncodedText, without_classes
@@ -116,7 +117,7 @@ class Progress:
 class PassTasks:
     """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
 
-    def __init__(self, estimator: Any, X: Any, n_passes: int) -> None:
+    def __init__(self, estimator: Any, X: Sentences, n_passes: int) -> None:
         self.estimator, self.X = estimator, X
         self.fit: Any = None
         self.epoch: Any = None
@@ -156,14 +157,13 @@ def make_passes(
     finish: Callable[[FittedState], dict[str, Any]],
     check: Callable[[float, int], None],
     warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
-    begin: Callable[[], None] = lambda: None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedState:
     """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
 
     `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
     gives the attributes of an estimator that has learned so far, ``check(loss, epoch)`` raises an error after a pass
-    that diverged, ``warn(losses, validation losses)`` is called after each set, and ``begin`` before each pass.
+    that diverged, and ``warn(losses, validation losses)`` is called after each set.
     """
     trainer, stopping = learning.trainer, learning.stopping
     first_pass = learning.n_iter
@@ -175,7 +175,6 @@ def make_passes(
         tasks.begin_pass()
         progress.begin(epoch)
         rates = tuple(rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
-        begin()
         losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
         check(losses[-1], epoch)
         learning.n_iter += 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +18,7 @@ from skembed._validation.messages import brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
@@ -84,7 +87,7 @@ class SimilarityHeatmapDisplay:
     im_: AxesImage
     text_: NDArray[np.object_] | None
 
-    def __init__(self, contributions: Any, words_a: Any, words_b: Any) -> None:
+    def __init__(self, contributions: ArrayLike, words_a: Iterable[str], words_b: Iterable[str]) -> None:
         self.words_a, self.words_b = as_list(words_a, "words_a"), as_list(words_b, "words_b")
         for name, words in (("first", self.words_a), ("second", self.words_b)):
             if not words:
@@ -103,7 +106,9 @@ class SimilarityHeatmapDisplay:
         self.similarity = float(self.contributions.sum())
 
     @classmethod
-    def from_estimator(cls, estimator: Any, a: str, b: str, *, ax: Any = None, **plot_kw: Any) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, a: str, b: str, *, ax: Axes | None = None, **plot_kw: Any
+    ) -> Self:
         """Explain the cosine of two sentences, and plot it.
 
         Parameters
@@ -148,7 +153,7 @@ class SimilarityHeatmapDisplay:
         *,
         include_values: bool = True,
         values_format: str = ".2f",
-        cmap: Any = "RdBu_r",
+        cmap: str | Colormap = "RdBu_r",
         colorbar: bool = True,
         im_kw: dict[str, Any] | None = None,
         text_kw: dict[str, Any] | None = None,
@@ -212,7 +217,7 @@ class SimilarityHeatmapDisplay:
         return self
 
 
-def _drawable(word: Any) -> str:
+def _drawable(word: object) -> str:
     """Return a word as it is drawn: cut if long, with undrawable characters replaced."""
     text = _UNDRAWABLE.sub("\ufffd", str(word).replace("\r\n", "\n").replace("\t", " "))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
