@@ -9,8 +9,8 @@ from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .character_ngrams import CharacterNgrams
-from .words import compose
 from .sources import offsets
+from .words import compose
 
 _LAST_SPACE = 0x3000
 _SPACE = np.uint32(ord(" "))

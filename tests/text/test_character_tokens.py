@@ -101,7 +101,15 @@ def test_names_mean_one_to_four_characters_and_three_or_four_beside_words():
     ids=["both", "words", "buckets", "text"],
 )
 def test_decomposed_text_has_the_rows_of_composed_text(emb):
-    texts = ["Die Türen öffnen", "Äpfel für Übermütige", "ड़ी ऩया क़लम", "Việt Nam", "강남 한글", "ÉCOLE, \u0130ZM\u0130R"] * 3
+    texts = [
+        "Die Türen öffnen",
+        "Äpfel für Übermütige",
+        "ड़ी ऩया क़लम",
+        "Việt Nam",
+        "강남 한글",
+        "ÉCOLE, \u0130ZM\u0130R",
+    ]
+    texts *= 3
     composed, decomposed = ([unicodedata.normalize(form, text) for text in texts] for form in ("NFC", "NFD"))
     assert composed != decomposed
     rows = [clone(emb).fit(learned, [0, 1] * 9).transform(read) for learned, read in pairs_of(composed, decomposed)]
