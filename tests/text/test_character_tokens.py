@@ -108,8 +108,7 @@ def test_decomposed_text_has_the_rows_of_composed_text(emb):
         "Việt Nam",
         "강남 한글",
         "ÉCOLE, \u0130ZM\u0130R",
-    ]
-    texts *= 3
+    ] * 3
     composed, decomposed = ([unicodedata.normalize(form, text) for text in texts] for form in ("NFC", "NFD"))
     assert composed != decomposed
     rows = [clone(emb).fit(learned, [0, 1] * 9).transform(read) for learned, read in pairs_of(composed, decomposed)]
