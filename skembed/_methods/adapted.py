@@ -218,7 +218,7 @@ class AdaptedVectorizer(SpelledWords):
         found = self._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
         strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
         vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
-        state = self._taken(corpus, found.words, vectors).with_arrays(found.coded(scale))
+        state = self._taken(corpus, found.words, vectors).with_arrays(found.coded(float(scale)))
         state = replace(state, alpha_=found.solution.alpha, score_=found.solution.score)
         if state.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(
