@@ -123,6 +123,8 @@ class SpelledWords(GivenVectors):
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_buckets = len(state.arrays["_ngram_codes"])
+        if not n_buckets:
+            raise ValueError("_ngram_codes has no row for n-grams.")
         return [
             *super()._derived_arrays(state),
             ArrayRecord("_ngram_codes", (n_buckets, state.n_features_out_), "uint8"),

@@ -21,10 +21,10 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences, length_of
-from .._validation.constraints import INT64_MAX, Constraints, check_values, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short, validate_parameters
+from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
 
 if TYPE_CHECKING:
     from .._corpus.pairs import CorpusOrPairs
@@ -49,10 +49,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
-        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "stop_words": [None, StrOptions({"english"}), WORDS],
         "stemmer": [callable, str, None],
         "missing": [StrOptions({"error", "empty"})],
-        "corpus": [CORPUS, None],
+        "corpus": [None, CORPUS],
     }
 
     # Defaults of the options that a method does not offer.
@@ -77,7 +77,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _source_option = ""  # the parameter for another estimator to learn with
     _joins_words_beside_characters = False  # to word n-grams
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
-    _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
+    _paper_settings: dict[str, Settings] = {}  # parameters by the name of a paper's method
 
     @classmethod
     @cache
@@ -94,7 +94,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
     def _validate_params(self) -> None:
-        """Leave it to :meth:`_check_parameters`, which every fit calls."""
+        """Leave it to `fit_context`, which checks in every call."""
 
     @property
     def _n_features_out(self) -> int:
@@ -172,11 +172,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if state is not None:
             self._publish(self._restored(state))
 
-    def _stored(self, state: Any) -> FittedState:
+    def _stored(self, state: FittedState) -> FittedState:
         """What a pickle keeps of the state: all that :meth:`_restored` does not make again."""
         return state
 
-    def _restored(self, state: Any) -> FittedState:
+    def _restored(self, state: FittedState) -> FittedState:
         """The state again from what a pickle has kept."""
         return state
 
@@ -286,7 +286,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def similarity(self, a: str, b: str) -> float: ...
     @overload
     def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
-    def similarity(self, a: Any, b: Any) -> Any:
+    def similarity(self, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
         """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
 
         Parameters
@@ -335,8 +335,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return next(state.arrays[name] for name in _VECTORS if name in state.arrays)
 
     def _check_parameters(self) -> None:
-        """Raise an error for invalid parameters; it takes a fraction of a millisecond."""
-        validate_parameters(self)
+        """Raise an error for parameters that are valid by themselves, but not together."""
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
@@ -344,7 +343,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         values = {name: getattr(self, name) for name in names}
         check_values(self._parameter_constraints, values, type(self).__name__)
 
-    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """The tokenizer of the parameters, where ``analyzer="auto"`` stands for `automatic`."""
         options = tokenizer_options(self)
         if isinstance(self.analyzer, str) and self.analyzer == "auto":
@@ -352,7 +351,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return Tokenizer(**options)
 
     def _corpus_to_learn_from(
-        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Any = "word"
+        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Analyzer = "word"
     ) -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         return corpus_to_learn_from(self, X, groups, y, automatic)
@@ -363,13 +362,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _option(self, name: str, state: FittedState | None = None) -> Any:
         """Value of a parameter; what "auto" means may depend on what was learned, by default so far."""
-        value = getattr(self, name)
-        is_automatic = isinstance(value, str) and value == "auto"
-        return self._meaning_of_auto(name, self._state if state is None else state) if is_automatic else value
-
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """What "auto" stands for."""
-        return "auto"
+        return getattr(self, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
         """The state with the words to learn, and what follows from the text alone."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from .._validation.constraints import Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
@@ -127,7 +129,7 @@ class AdaptedVectorizer(SpelledWords):
 
     def __init__(
         self,
-        word_vectors: Any,
+        word_vectors: WordVectors | Sequence[WordVectors],
         *,
         window: int = 3,
         alpha: float | str = "auto",

@@ -19,6 +19,8 @@ from .messages import brief
 Constraint: TypeAlias = "type | str | Callable[..., object] | _Constraint | None"
 Constraints: TypeAlias = dict[str, list[Constraint] | str]  # by parameter; a string is "no_validation"
 
+Settings: TypeAlias = dict[str, object]  # values of parameters by name
+
 # Indices of rows, of words and of the sentences of a block are int32; counts over a whole text are int64.
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
@@ -27,15 +29,6 @@ INT64_MAX = 2**63 - 1
 def integers(least: int, largest: int = INT32_MAX) -> Interval:
     """Return the constraint of an integer parameter."""
     return Interval(Integral, least, largest, closed="both")
-
-
-def is_set(estimator: object, name: str) -> bool:
-    """Whether a parameter is true; a TypeError names one that is neither, such as an array where nothing validates."""
-    value = getattr(estimator, name)
-    try:
-        return bool(value)
-    except ValueError:
-        raise TypeError(f"{name} must be True or False, got {brief(value)}.") from None
 
 
 class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
