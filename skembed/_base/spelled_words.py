@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.arrays import read_only_view
 from .._compiled.products import sparse_product
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
@@ -77,7 +78,7 @@ class RegressedState(FittedState):
 
 
 def _ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
-    return from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
+    return read_only_view(from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"]))
 
 
 class SpelledWords(GivenVectors):
@@ -122,6 +123,8 @@ class SpelledWords(GivenVectors):
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_buckets = len(state.arrays["_ngram_codes"])
+        if not n_buckets:
+            raise ValueError("_ngram_codes has no row for n-grams.")
         return [
             *super()._derived_arrays(state),
             ArrayRecord("_ngram_codes", (n_buckets, state.n_features_out_), "uint8"),
