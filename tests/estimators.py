@@ -106,7 +106,7 @@ VARIANTS = {
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
-        "given": {**START, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
+        "given": {**START, "word_dropout": 0.3, "interpolation": 0.7, "batch_size": 7},
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
     "CSEVectorizer": {

@@ -17,7 +17,7 @@ from .._shards.plan import SHORT_TEXT, EngineLike, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams
 from .._text.tokenizer import Analyzer
 from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import Annotations, EncodedText, Examples, by_class, in_order
+from .._training.encoded_text import Annotations, EncodedText
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
@@ -27,7 +27,7 @@ from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
-from .reading import Balance, has_characters, has_words_and_ngrams
+from .reading import Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
@@ -142,7 +142,7 @@ class ShardedVectorizer(TrainedVectorizer):
         self._pace.warn_of(type(self).__name__, len(text.tokens), int(self.n_shards))
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
-            for arrays in (self._learned_arrays(state), self._arrays_of_text(state, text))
+            for arrays in (state.records, self._arrays_of_text(state, text))
         )
         shown = {name: state.arrays[name] for name in words} | {_COUNTS: state.word_counts_}
         make_trainer = TrainerFactory(self, None if engine is None else 1, state)
@@ -219,15 +219,18 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         tags.target_tags.required = self.context == "labels"
         return tags
 
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """From the first fit: a later fit that continues it does not change what "auto" means."""
-        automatic = self._automatic.get(name)
-        if name in self._automatic_for_characters and has_characters(state):
-            automatic = self._automatic_for_characters[name]
-        return super()._meaning_of_auto(name, state) if automatic is None else automatic[bool(state.first_from_labels)]
+    def _option(self, name: str, state: FittedState | None = None) -> Any:
+        """Value of a parameter; "auto" means what it did in the first fit, also in a later one that continues it."""
+        value = getattr(self, name)
+        if name not in self._automatic or not isinstance(value, str) or value != "auto":
+            return super()._option(name, state)
+        state = self._state if state is None else state
+        of_characters = name in self._automatic_for_characters and has_characters(state)
+        automatic = self._automatic_for_characters if of_characters else self._automatic
+        return automatic[name][bool(state.first_from_labels)]
 
     def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Analyzer:
-        """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.
+        """What "auto" stands for: from labels words and n-grams of characters, unless an option is for words alone.
 
         A fit that goes on from an earlier one keeps its analyzer.
         """
@@ -256,11 +259,14 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
         Beside the parameter `corpus`, `y` belongs to X.
         """
-        corpus, annotations, classes = super()._training_data(X, y, groups, keep)
+        classes = self._classes_of(y, groups, keep)
+        of_text, without_order = self._automatic_analyzer(classes, keep), y if classes is None else None
+        corpus = corpus_to_learn_from(self, X, groups, without_order, of_text)
         if self.corpus is not None:
             check_length(y, length_of(X), "X")
         else:
             check_length(y, corpus.n_sentences, "the text")
+        annotations = () if classes is None else (classes,)
         if classes is not None and not (has_class := (classes != NO_CLASS).any(axis=1)).all() and has_class.any():
             # Words that no labelled sentence has would stay at their random start, which is noise for a classifier.
             corpus, classes = corpus[has_class], classes[has_class]
@@ -340,8 +346,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
         that rows are about as long as those of words alone.
         """
-        is_weighted = self._option("weighting", state) is not None and state.first_from_labels
-        if not is_weighted or not has_words_and_ngrams(corpus.tokenizer):
+        if not state.first_from_labels or not has_words_and_ngrams(corpus.tokenizer):
             return Balance.even()
         if state.ngram_weight is not None:
             return Balance.of(state)
@@ -358,8 +363,11 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if state.first_from_labels:
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
             limit = (3 / state.n_features_out_) ** 0.5
-        start = self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))
-        source = self._source_array(state, lambda array, _: start(array, state.seed))
+
+        def fill(array: np.ndarray, _: int) -> None:
+            self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))(array, state.seed)
+
+        source = self._source_array(state, fill)
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
 
@@ -380,6 +388,3 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)
-
-    def _examples(self, state: FittedState) -> Examples:
-        return by_class if state.from_labels else in_order

@@ -18,20 +18,18 @@ from .._corpus.corpus import SentenceCorpus
 from .._shards.plan import EngineLike
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
-from .._training.checkpoint import Checkpoint, EarlyStopping, LearningState
+from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import Annotations, EncodedText, most_words_whole, split_long_sentences
 from .._training.estimators import Learner
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
-from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
+from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
 from .._training.state import FittedState
 from .._validation.columns import Sentences
-from .._validation.constraints import is_set
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .._word_vectors.matches import WordVectors, check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer
-from .reading import waiting_after
-from .scikit_learn import check_layout, layout_of_options, warn_of_another_length
+from .scikit_learn import check_layout, layout_of_options, length_without_source, warn_of_another_length
 from .text import TextEstimator
 
 
@@ -242,25 +240,23 @@ def new_state(
     if estimator.freeze_init and estimator.init is None:
         raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
     empty = type(estimator)._state
-    state = replace(empty, n_features_out_=estimator._option("n_components", empty))
+    state = replace(empty, n_features_out_=length_without_source(estimator.n_components))
     state = estimator._learn_vocabulary(corpus, estimator._settings(state, annotations, classes))
     state = estimator._text_statistics(corpus, state)
     drawn = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    n_learned = len(corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features))
     state = replace(
         state,
         seed=drawn if seed is None or estimator.random_state is not None else seed,
         n_tokens=corpus.n_tokens,
-        waiting=waiting_after(corpus, n_learned, state.vocabulary_),
         n_iter_=0,
         loss_curve_=[],
         validation_loss_curve_=[],
     )
     arrays = estimator._learned_arrays(state)
-    state = replace(state, layout=layout_of_options(estimator, arrays, state))
-    state = state.with_arrays(start_arrays(arrays, estimator.solver, state.seed))
     _warn_if_all_frozen(arrays, state.n_frozen)
-    return replace(state, start=None)
+    layout = layout_of_options(estimator, arrays, state)
+    started = start_arrays(arrays, estimator.solver, state.seed)
+    return replace(state, layout=layout, records=arrays, arrays={**state.arrays, **started}, start=None)
 
 
 def kept_state(estimator: Learner, corpus: SentenceCorpus) -> FittedState:
@@ -275,7 +271,8 @@ def kept_state(estimator: Learner, corpus: SentenceCorpus) -> FittedState:
     if state.layout is None:
         raise ValueError(f"This {type(estimator).__name__} holds vectors that it did not learn. Call fit first.")
     check_layout(estimator, state)
-    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays))
+    records = estimator._learned_arrays(state)
+    return replace(state.with_arrays(copies_of(records, state.arrays)), records=records)
 
 
 def encode_text(
@@ -297,12 +294,12 @@ def encode_texts(
     estimator: Learner, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
 ) -> tuple[EncodedText, EncodedText | None]:
     """The text to learn from and, with early stopping, the held-out text."""
-    if not is_set(estimator, "early_stopping") or partial:
-        return estimator._encode_text(corpus, state, annotations), None
+    if not estimator.early_stopping or partial:
+        return encode_text(estimator, corpus, state, annotations), None
     held = estimator._held_out(corpus, state, annotations)
     # One after the other: the copy of the first is freed once it is encoded.
     held_out, text = (
-        estimator._encode_text(corpus[which], state, tuple(values[which] for values in annotations))
+        encode_text(estimator, corpus[which], state, tuple(values[which] for values in annotations))
         for which in (held, ~held)
     )
     return text, held_out
@@ -325,16 +322,18 @@ def learn(
     Each set of the text has `n_passes` passes. A set that stops early leaves out its other passes.
     """
     text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
-    records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
-    state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
-    weights = [state.arrays[record.name] for record in moving(records + of_text)]
+    of_text = estimator._arrays_of_text(state, text)
+    records = [*state.records, *of_text]
+    if of_text:
+        state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(state.records)))
+    weights = [state.arrays[record.name] for record in moving(records)]
     of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
     tasks = PassTasks(estimator, X, 0 if partial else n_passes)
     trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
     trainer.compile(text)
     learned = make_passes(
         estimator,
-        LearningState(state, records + of_text, EarlyStopping(weights, estimator), trainer),
+        LearningState(state, records, weights, trainer, estimator),
         text,
         held_out,
         n_passes=n_passes,
@@ -343,7 +342,6 @@ def learn(
         falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
         tasks=tasks,
         finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
-        check=lambda loss, epoch: check_finite(estimator, weights, loss, epoch),
         warn=estimator._warn_of_nothing,
         checkpoint=checkpoint,
     )

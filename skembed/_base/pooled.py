@@ -186,7 +186,8 @@ class PooledVectorizer(TextEstimator):
 
     @property
     def _longest_word_ngram(self) -> int:
-        return 1 if counts_characters(self.analyzer) else int(self.ngram_range[1])
+        longest = int(self.ngram_range[1])
+        return 1 if longest > 1 and counts_characters(self.analyzer) else longest
 
     def _treats_unknown(self, state: FittedState) -> str:
         """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""
@@ -216,8 +217,8 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = self._balance(corpus, state, weights, frequencies)
-        if not balance.is_even:
+        balance = Balance.even() if weighting is None else self._balance(corpus, state, weights, frequencies)
+        if weighting is not None and not balance.is_even:
             weights = weights * balance.factors(vocabulary)
         return replace(
             state,

@@ -31,14 +31,14 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 def tokenizer_options(source: object) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
     options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
-    lengths = tuple(getattr(source, "ngram_range", (1, 1)))
-    if counts_characters(options["analyzer"]) and lengths != (1, 1):
-        options["analyzer"] = CharacterNgrams(options["analyzer"], lengths, bool(options["lowercase"]))
+    lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
+    if counts_characters(analyzer) and lengths != (1, 1):
+        options["analyzer"] = CharacterNgrams(analyzer, lengths, bool(options["lowercase"]))
     return options
 
 
 def corpus_to_learn_from(
-    estimator: Vectorizer, X: Sentences, groups: Labels, y: Labels, automatic: Any
+    estimator: Vectorizer, X: Sentences, groups: Labels, y: Labels, automatic: Any = "word"
 ) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
@@ -66,8 +66,7 @@ def corpus_to_learn_from(
 
 def encoded_with(estimator: Vectorizer, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
-    options = tokenizer_options(tokenizer)
-    return SentenceCorpus.from_sentences(X, groups, missing=estimator.missing, n_jobs=estimator.n_jobs, **options)
+    return SentenceCorpus._encoded(X, groups, tokenizer, estimator.missing, n_jobs=estimator.n_jobs)
 
 
 def check_agreement(estimator: Vectorizer, corpus: SentenceCorpus, name: str) -> None:
@@ -101,9 +100,9 @@ def learn_vocabulary(estimator: Vectorizer, corpus: SentenceCorpus, state: Fitte
     """The state with the words of a text, their counts and the tokenizer."""
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
-    analyzer, longest = corpus.tokenizer.analyzer, getattr(estimator, "_longest_word_ngram", 1)
-    joins = not isinstance(analyzer, CharacterNgrams) or (analyzer.words and estimator._joins_words_beside_characters)
-    if longest > 1 and not joins:
+    analyzer = corpus.tokenizer.analyzer
+    joins = getattr(analyzer, "words", True) and estimator._joins_words_beside_characters
+    if isinstance(analyzer, CharacterNgrams) and not joins and getattr(estimator, "_longest_word_ngram", 1) > 1:
         raise ValueError(
             f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
             "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
@@ -143,7 +142,7 @@ def warn_if_unordered(estimator: Learner, corpus: SentenceCorpus, classes: np.nd
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif not has_order(corpus):
+    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
@@ -301,7 +300,8 @@ def learn_words(estimator: Learner, corpus: SentenceCorpus, state: FittedState, 
             length = np.median(row_norms(state.arrays[source.name][:n_words]))
         vectors *= length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows))
+    larger = with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows)
+    return replace(grown.with_arrays(larger), records=arrays)
 
 
 def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:

@@ -33,15 +33,17 @@ WORDS = PredicateConstraint(
 
 
 def validate_parameters(estimator: BaseEstimator) -> None:
-    """Check all parameters of an estimator."""
+    """Check all parameters of an estimator, each by itself and then together."""
     check_values(estimator._parameter_constraints, estimator.get_params(deep=False), type(estimator).__name__)
+    if hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
 
 
 @contextmanager
 def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
     """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
 
-    An estimator with `_check_parameters` is checked by that, in every call: compiled kernels rely on it, also where
+    Those of an estimator with `_check_parameters` are checked in every call: compiled kernels rely on it, also where
     scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
     """
     given = estimator.get_params(deep=False)
@@ -49,7 +51,7 @@ def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
     vars(estimator).update(now)
     try:
         if hasattr(estimator, "_check_parameters"):
-            estimator._check_parameters()
+            validate_parameters(estimator)
         yield
     finally:
         # Not what a callback has set meanwhile.
@@ -222,7 +224,8 @@ def short(value: Any) -> object:
 
 def layout_of_options(estimator: BaseEstimator, arrays: list[LearnedArray], state: FittedState) -> dict[str, object]:
     """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-    return {name: _plain(estimator._option(name, state)) for array in arrays for name in array.options}
+    given = {name: _plain(getattr(estimator, name)) for array in arrays for name in array.options}
+    return {name: estimator._option(name, state) if value == "auto" else value for name, value in given.items()}
 
 
 def as_fitted(estimator: BaseEstimator, state: FittedState) -> BaseEstimator:
@@ -236,8 +239,9 @@ def records_of(estimator: BaseEstimator, state: FittedState) -> list[ArrayRecord
     """A record of each array of a fitted state."""
     if state.layout is None:
         return list(estimator._derived_arrays(state))
-    fitted = as_fitted(estimator, state)
-    learned = [record for array in fitted._learned_arrays(state) for record in array.records(fitted.solver)]
+    fitted = estimator if state.records else as_fitted(estimator, state)  # in a fit, or of a model that was read
+    arrays = state.records or fitted._learned_arrays(state)
+    learned = [record for array in arrays for record in array.records(fitted.solver)]
     return learned + list(fitted._derived_arrays(state))
 
 

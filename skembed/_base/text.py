@@ -24,7 +24,7 @@ from .._validation.columns import Labels, Sentences, length_of
 from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short, validate_parameters
+from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
 
 if TYPE_CHECKING:
     from .._corpus.pairs import CorpusOrPairs
@@ -49,10 +49,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
-        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "stop_words": [None, StrOptions({"english"}), WORDS],
         "stemmer": [callable, str, None],
         "missing": [StrOptions({"error", "empty"})],
-        "corpus": [CORPUS, None],
+        "corpus": [None, CORPUS],
     }
 
     # Defaults of the options that a method does not offer.
@@ -94,7 +94,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
     def _validate_params(self) -> None:
-        """Leave it to :meth:`_check_parameters`, which every fit calls."""
+        """Leave it to `fit_context`, which checks in every call."""
 
     @property
     def _n_features_out(self) -> int:
@@ -335,8 +335,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return next(state.arrays[name] for name in _VECTORS if name in state.arrays)
 
     def _check_parameters(self) -> None:
-        """Raise an error for invalid parameters; it takes a fraction of a millisecond."""
-        validate_parameters(self)
+        """Raise an error for parameters that are valid by themselves, but not together."""
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
@@ -363,13 +362,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _option(self, name: str, state: FittedState | None = None) -> Any:
         """Value of a parameter; what "auto" means may depend on what was learned, by default so far."""
-        value = getattr(self, name)
-        is_automatic = isinstance(value, str) and value == "auto"
-        return self._meaning_of_auto(name, self._state if state is None else state) if is_automatic else value
-
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """What "auto" stands for."""
-        return "auto"
+        return getattr(self, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
         """The state with the words to learn, and what follows from the text alone."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,20 +15,20 @@ from .._corpus.corpus import SentenceCorpus
 from .._shards.plan import EngineLike
 from .._text.tokenizer import Analyzer, Tokenizer
 from .._training.checkpoint import Checkpoint, identity_of
-from .._training.encoded_text import Annotations, EncodedText, Examples, in_order, without_classes
+from .._training.encoded_text import Annotations, EncodedText, by_class, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
-from .._training.passes import AutoPasses, hold_out, passes_of, warn_of_nothing
+from .._training.passes import AutoPasses, hold_out, passes_of
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import INT64_MAX, Constraints, integers, is_set
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.messages import warn_at_user
 from .._validation.targets import check_length
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,
-    encode_text,
     kept_state,
     learn,
     new_state,
@@ -37,7 +36,14 @@ from .learning import (
     tokenizer_with_init,
     vocabulary_with_init,
 )
-from .reading import check_new_words, learn_words, warn_if_unordered
+from .reading import (
+    check_new_words,
+    corpus_to_learn_from,
+    learn_vocabulary,
+    learn_words,
+    waiting_after,
+    warn_if_unordered,
+)
 from .scikit_learn import (
     LENGTH,
     CallbackSupportMixin,
@@ -242,14 +248,14 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         True
         """
         with checked_parameters(self):
-            keep = is_set(self, "warm_start") and self._state.layout is not None
+            keep = self.warm_start and self._state.layout is not None
             corpus, annotations, classes = self._training_data(X, y, None, keep)
             if keep:
                 check_layout(self, self._state)
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
     def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: EngineLike = None) -> Self:
-        keep = is_set(self, "warm_start") and self.__sklearn_is_fitted__()
+        keep = self.warm_start and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
@@ -286,36 +292,25 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
-    def _classes_of(self, y: Labels, groups: Labels, keep: bool) -> np.ndarray | None:
-        """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them.
-
-        With ``keep`` the fit goes on from an earlier one; then no sentence may have a class, so that it is skipped.
-        """
-        return None
-
     def _training_data(
         self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
     ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
-        classes = self._classes_of(y, groups, keep)
-        of_text = self._automatic_analyzer(classes, keep)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None, of_text)
-        annotations = self._sentence_targets(corpus, y) if classes is None else (classes,)
+        corpus = corpus_to_learn_from(self, X, groups, y)
+        annotations = self._sentence_targets(corpus, y)
         for values in annotations:
             check_length(values, corpus.n_sentences, "the text")
-        return corpus, annotations, classes
-
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Analyzer:
-        """What ``analyzer="auto"`` stands for."""
-        return "word"
+        return corpus, annotations, None
 
     def _settings(self, state: FittedState, annotations: Annotations, classes: np.ndarray | None) -> FittedState:
         """The state with what follows from `y`, such as what options of "auto" stand for."""
         return state
 
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """A length of "auto" is that of the word vectors of a fit."""
-        return self._width_of_words(state) if name == self._option_of_length else super()._meaning_of_auto(name, state)
+    def _option(self, name: str, state: FittedState | None = None) -> Any:
+        """Value of a parameter; a length of "auto" is that of the word vectors of a fit."""
+        value = getattr(self, name)
+        is_length = name == self._option_of_length and isinstance(value, str)
+        return self._width_of_words(self._state if state is None else state) if is_length else value
 
     def _width_of_words(self, state: FittedState) -> int:
         """Length of the word vectors; before there are any, that of a start at random."""
@@ -325,15 +320,19 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
 
     def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """How words are made: as in `init`, unless an option differs from its default."""
-        return tokenizer_with_init(self.init, super()._tokenizer_of_options(automatic))
+        mine = super()._tokenizer_of_options(automatic)
+        return mine if self.init is None else tokenizer_with_init(self.init, mine)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         check_agrees_with_init(self.init, corpus, name)
         super()._check_agreement(corpus, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
-        state = super()._learn_vocabulary(corpus, state)
-        return state if self.init is None else vocabulary_with_init(self, corpus, state)
+        state = learn_vocabulary(self, corpus, state)
+        n_learned = len(state.vocabulary_)
+        if self.init is not None:
+            state = vocabulary_with_init(self, corpus, state)
+        return replace(state, waiting=waiting_after(corpus, n_learned, state.vocabulary_))
 
     def _start_of_words(self, state: FittedState, at_random: Start) -> Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""
@@ -353,10 +352,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
         return np.ones(len(state.word_counts_), np.float32)
 
-    def _encode_text(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()) -> EncodedText:
-        """The corpus for the objective, in word ids of the vocabulary."""
-        return encode_text(self, corpus, state, annotations)
-
     def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray:
         """Which sentences are held out."""
         classes = annotations[0] if state.from_labels else None
@@ -367,7 +362,16 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return 1
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        warn_of_nothing(type(self).__name__, losses, validation)
+        """Warn of a loss of exactly zero, which means that there was no target."""
+        for text, curve, outcome in (
+            ("text", losses, "the last pass changed nothing"),
+            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+        ):
+            if curve and curve[-1] == 0.0:
+                warn_at_user(
+                    f"{type(self).__name__} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
+                    "too few or too short, or their words unknown or too rare."
+                )
 
     def _make_loop(
         self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
@@ -376,11 +380,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return self._make_trainer(state, passes_of_a_set)
 
     def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
-        n_threads, examples = count_threads(self.n_jobs), self._examples(state)
-        records = partial(self._learned_arrays, state)
-        options = LoopOptions(self.solver, self.batch_size, n_threads, examples, records, state, passes_of_a_set)
+        n_threads, examples = count_threads(self.n_jobs), by_class if state.from_labels else in_order
+        options = LoopOptions(self.solver, self.batch_size, n_threads, examples, state, passes_of_a_set)
         return self._make_objective(state).make_loop(options)
-
-    def _examples(self, state: FittedState) -> Examples:
-        """What belongs together in a pass."""
-        return in_order

@@ -154,6 +154,16 @@ def store(builder, matrix, row, column, vector):
     builder.store(vector, _address(builder, matrix, row, column), align=4)
 
 
+@intrinsic(
+    _vector, ARRAY, types.intp, types.intp, python=lambda matrix, i, c: matrix[i, c : c + WIDTH].astype(np.float32)
+)
+def load_int8(builder, matrix, row, column):
+    """``matrix[row, column : column + 16]`` of int8, as float32."""
+    index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
+    pointer = item_pointer(builder, matrix, index, ir.VectorType(ir.IntType(8), WIDTH))
+    return builder.sitofp(builder.sext(builder.load(pointer, align=1), _INTS), _FLOATS)
+
+
 def _load_short(matrix, row):
     return np.pad(matrix[row, :WIDTH], (0, max(0, WIDTH - matrix.shape[1])))
 

@@ -27,6 +27,25 @@ class Readers:
         """Make a corpus of what was built; :class:`SentenceCorpus` says how."""
 
     @classmethod
+    def _encoded(
+        cls,
+        sentences: Iterable[Any],
+        groups: Iterable[Any] | None,
+        tokenizer: Tokenizer,
+        missing: str,
+        to: PathLike | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build a corpus with a tokenizer that is there already."""
+        if isinstance(sentences, Readers):
+            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
+        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
+        with advising(sentences):
+            return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+
+    @classmethod
     def from_sentences(
         cls,
         sentences: Sentences,
@@ -79,14 +98,10 @@ class Readers:
         OSError
             If `to` exists and is not a corpus, or cannot be written; names path and reason.
         """
-        if isinstance(sentences, Readers):
-            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
-        with advising(sentences):
-            return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        return cls._encoded(sentences, groups, tokenizer, missing, to, min_count, max_features, n_jobs)
 
     @classmethod
     def from_file(

@@ -83,7 +83,7 @@ class AdaptedVectorizer(SpelledWords):
         Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
         times the square root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
-        The rows that the n-grams of two to five characters share.
+        The rows that the n-grams of two to five characters share, kept in 8 bits.
     alpha_ : float
         The penalty.
     score_ : float
@@ -220,7 +220,7 @@ class AdaptedVectorizer(SpelledWords):
         found = self._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
         strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
         vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
-        state = self._taken(corpus, found.words, vectors).with_arrays({"ngram_vectors_": found.ngram_vectors * scale})
+        state = self._taken(corpus, found.words, vectors).with_arrays(found.coded(float(scale)))
         state = replace(state, alpha_=found.solution.alpha, score_=found.solution.score)
         if state.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(

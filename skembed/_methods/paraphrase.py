@@ -12,11 +12,9 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
-from .._training.encoded_text import Annotations, EncodedText
 from .._training.state import FittedState
 from .._validation.constraints import Constraints
 from .._validation.values import RandomState
-from .._word_vectors.bag import first_of_each
 from .._word_vectors.matches import WordVectors
 
 
@@ -60,8 +58,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         Fraction of the words of a sentence that are left out at random in training.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence at transform. Cosines are the same.
-    binary : bool, default=False
-        Whether a repeated word counts only once in a sentence, in training and transform alike.
     unknown : {"zero", "hash"}, default="hash"
         A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
         alone.
@@ -170,12 +166,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **PairedWords._parameter_constraints,
-        "binary": ["boolean"],
     }
     _parameter_constraints.pop("weighting")
     _paper_settings = {
         "PP": {"n_components": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4, "alpha": 1e-6}
-        | {"interpolation": 1.0, "word_dropout": 0.0, "pooling": "mean", "binary": False}
+        | {"interpolation": 1.0, "word_dropout": 0.0, "pooling": "mean"}
         | {"unknown": "zero", "learning_rate": 0.005, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
@@ -194,7 +189,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         interpolation: float = 1.0,
         word_dropout: float = 0.0,
         pooling: str = "mean",
-        binary: bool = False,
         unknown: str = "hash",
         learning_rate: float = 0.001,
         max_iter: int | str = "auto",
@@ -228,7 +222,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self.interpolation = interpolation
         self.word_dropout = word_dropout
         self.pooling = pooling
-        self.binary = binary
         self.unknown = unknown
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -253,13 +246,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
 
     def _make_encoder(self, state: FittedState) -> WordSums:
         return self._encoder_of_words(state, self.word_dropout)
-
-    def _encode_text(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()) -> EncodedText:
-        text = super()._encode_text(corpus, state, annotations)
-        if not self.binary:
-            return text
-        tokens, sent_ptr = first_of_each(text.tokens, text.sent_ptr)
-        return text._replace(tokens=tokens, sent_ptr=sent_ptr)
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         learned = self._with_learned_words(state)

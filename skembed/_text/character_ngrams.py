@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from .._validation.messages import brief
+from .._validation.values import JSON
 from .words import DataTokenizer, compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
@@ -55,7 +56,7 @@ class CharacterNgrams(DataTokenizer):
         Lower the text before.
     words : bool, default=False
         Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
-        begins with "~", which no word has.
+        begins with "~", which no word has, and accents are composed (Unicode's form NFC) before the text is cut.
     n_buckets : int or None, default=None
         Rows that the n-grams share, by hashing, at most 16,777,216: bounds the size of a model, and the tokens are
         the numbers of the rows, as "#17". The hash is that of fastText, with "<" and ">" in place of the spaces around
@@ -145,6 +146,8 @@ class CharacterNgrams(DataTokenizer):
     def _cut(self, text: str) -> list[str]:
         if self.lowercase:
             text = text.lower()
+        if self.words:
+            text = compose(text)
         text = _SPACES.sub(" ", text)
         if self.analyzer == "char":
             return list(self._ngrams(text))
@@ -161,7 +164,7 @@ class CharacterNgrams(DataTokenizer):
             for end in range(start + shortest, min(start + longest, len(span)) + 1):
                 yield span[start:end]
 
-    def to_json(self) -> list[Any]:
+    def to_json(self) -> list[JSON]:
         """Return the parameters as JSON holds them."""
         return [self.analyzer, *self.ngram_range, self.lowercase, self.words, self.n_buckets]
 

@@ -59,10 +59,8 @@ class DenseObjective(Objective):
     largest_norm: float | None = None  # of the gradient of a block, which is scaled down where it is longer
 
     def make_loop(self, options: LoopOptions) -> BlockLoop:
-        solver, batch_size, n_threads, examples, records, state, _ = options
-        return DenseTrainer(
-            self, solver, batch_size, state.seed, n_threads, examples=examples, records=records(), state=state
-        )
+        solver, batch_size, n_threads, examples, state, _ = options
+        return DenseTrainer(self, solver, batch_size, state.seed, n_threads, examples=examples, state=state)
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""
@@ -110,15 +108,11 @@ class DenseTrainer(SteppingLoop):
         n_threads: int,
         *,
         examples: Examples = in_order,
-        records: list[LearnedArray],
         state: FittedState,
     ) -> None:
         super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)
-        self.records, self.arrays = moving(records), state.arrays
+        self.records, self.arrays = moving(state.records), state.arrays
         self.n_steps, self._n_frozen = state.n_steps, state.n_frozen
-
-    def compile(self, text: EncodedText) -> None:
-        """Nothing that depends on the text."""
 
     def scratch_bytes(self, text: EncodedText) -> int:
         plan = self.plan(text, 0)

@@ -58,6 +58,7 @@ class Learner(Vectorizer, Protocol):
     early_stopping: bool
     freeze_init: bool
     random_state: RandomState
+    n_components: Any  # a number or "auto"
     _words_of_sentence: int
     _option_of_length: str
     _median_length_at_start: float | None

@@ -113,7 +113,7 @@ def shapes_of(arrays: list[LearnedArray], solver: str) -> dict[str, tuple[int, .
 
 def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays and their accumulators before the first block. Each array has different random numbers."""
-    started = {name: ALLOCATOR.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
+    started = ALLOCATOR.named(**{name: (shape, np.float32) for name, shape in shapes_of(arrays, solver).items()})
     for index, array in enumerate(arrays):
         array.start(started[array.name], seed + index)
     return started

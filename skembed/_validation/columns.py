@@ -123,7 +123,7 @@ def arrow_of(X: Any) -> Any:
     return X.array.__arrow_array__() if is_arrow and hasattr(getattr(X, "array", None), "__arrow_array__") else None
 
 
-def column_advice(X: Sentences, name: str) -> str:
+def column_advice(X: object, name: str) -> str:
     """Say how to pass one column of a table."""
     if not (columns := list(columns_of(X) or ())):
         return f"Pass one column: {name}[:, 0]."
@@ -135,7 +135,7 @@ def code_of_name(column: object) -> str:
     return f'"{column:.40}"' if isinstance(column, str) else brief(column, 40)
 
 
-def filling_code(X: Sentences) -> str:
+def filling_code(X: object) -> str:
     """Return code that replaces missing sentences of `X` by empty strings."""
     column, code = one_column(X), "X"
     if column is not X:

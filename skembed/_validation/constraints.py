@@ -31,15 +31,6 @@ def integers(least: int, largest: int = INT32_MAX) -> Interval:
     return Interval(Integral, least, largest, closed="both")
 
 
-def is_set(estimator: object, name: str) -> bool:
-    """Whether a parameter is true; a TypeError names one that is neither, such as an array where nothing validates."""
-    value = getattr(estimator, name)
-    try:
-        return bool(value)
-    except ValueError:
-        raise TypeError(f"{name} must be True or False, got {brief(value)}.") from None
-
-
 class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
     """A constraint that is described by a phrase instead of by the name of a class.
 

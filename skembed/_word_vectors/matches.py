@@ -121,6 +121,6 @@ def examples_of(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
 
 
-def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+def counts_of(words: Collection[str], corpus: SentenceCorpus) -> np.ndarray:
     """Return how often each word occurs in the text, (n_words,) int64."""
     return corpus.vocabulary.look_up(corpus.vocabulary.counts, words)

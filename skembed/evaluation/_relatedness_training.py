@@ -15,12 +15,11 @@ from .._compiled.threads import Threads
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
-from .._training.checkpoint import EarlyStopping, LearningState, is_sound, largest_of
 from .._training.dense import move_by_adam
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
-from .._training.passes import PassTasks, make_passes
+from .._training.passes import LearningState, PassTasks, make_passes
 from .._training.state import FittedState
 from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
@@ -174,18 +173,11 @@ def learn_scores(
         of_fit = curves | {"loss_": state.loss_curve_[-1], "encoder_": fitted_encoder}
         return {"grades_": grades} | of_fit | trainer.head.attributes()
 
-    def check(loss: float, epoch: int) -> None:
-        if not is_sound(loss, largest_of(weights)):
-            raise ValueError(
-                f"{type(options).__name__} diverged with learning_rate={options.learning_rate}, encoder_learning_rate="
-                f"{options.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
-            )
-
     before = replace(learned, n_iter_=0, loss_curve_=[], validation_loss_curve_=[])
     n_passes = int(options.max_iter)
     state = make_passes(
         options,
-        LearningState(before, arrays, EarlyStopping(weights, options), trainer),
+        LearningState(before, arrays, weights, trainer, options),
         text,
         text if len(trainer.held_out) else None,
         n_passes=n_passes,
@@ -194,6 +186,5 @@ def learn_scores(
         falls=True,
         tasks=tasks,
         finish=finish,
-        check=check,
     )
     return finish(state)

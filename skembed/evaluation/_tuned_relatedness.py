@@ -15,9 +15,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.learning import is_unfitted
+from .._base.learning import encode_text, is_unfitted
 from .._base.paired import PairedVectorizer
-from .._base.scikit_learn import CallbackSupportMixin, fit_context
+from .._base.scikit_learn import CallbackSupportMixin, fit_context, validate_parameters
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
@@ -230,7 +230,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         held = np.zeros(len(pairs), bool)
         if self.early_stopping:
             held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
-        text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, grades)
+        text, targets = encode_text(encoder, pairs.sentences, learned), sparse_targets(y, grades)
         trainer = RelatednessTrainer(self, encoder._make_encoder(learned), text, targets, held, random)
         tasks = PassTasks(self, X, int(self.max_iter))
         final = learn_scores(self, trainer, (encoder, learned, pairs.sentences), text, grades, tasks)
@@ -275,7 +275,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         encoder: PairedVectorizer = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
             encoder.set_params(random_state=random.randint(2**31 - 1))
-        encoder._check_parameters()
+        validate_parameters(encoder)
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
 
 

@@ -294,10 +294,11 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         learned: Any = super()._learn_vocabulary(corpus, state)
         n_learned = len(learned.vocabulary_)
         if self.expand_with is not None:
-            words = list(dict.fromkeys([*learned.vocabulary_, *self._given()[0]]))
+            words = {word: row for row, word in enumerate(dict.fromkeys([*learned.vocabulary_, *self._given()[0]]))}
             learned = replace(
                 learned,
-                vocabulary_={word: row for row, word in enumerate(words)},
+                vocabulary_=words,
+                waiting={word: count for word, count in learned.waiting.items() if word not in words},
                 word_counts_=counts_of(words, corpus),
                 coverage_=known_fraction(corpus, words),
             )

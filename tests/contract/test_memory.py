@@ -25,6 +25,7 @@ from sklearn.base import clone
 from traced_memory import peak_of
 
 from skembed import CBOSVectorizer, PairCorpus, SentenceCorpus
+from skembed._base.learning import encode_text
 from skembed._text.vocabulary import Vocabulary
 from skembed._training.dense import Chunk
 from skembed._training.learned_arrays import accumulator_bytes
@@ -69,7 +70,7 @@ def test_parts_are_what_a_fit_has(name):
     records = estimator._copied_at_the_end(estimator._learned_arrays(state))
     at_the_end = sum(record.n_bytes for record in records)
     # Vectors of sentences live as long as a fit.
-    of_text = estimator._arrays_of_text(state, estimator._encode_text(text, state))
+    of_text = estimator._arrays_of_text(state, encode_text(estimator, text, state))
     of_sentences = sum(record.n_bytes for record in of_text)
     assert memory["weights"] + at_the_end == sum(of_weights.values()) + of_sentences
     assert memory["copies"] >= at_the_end
@@ -88,7 +89,7 @@ def test_activations_of_a_chunk(name, options):
     model = make(name, n_components=64, max_iter=1, **options)
     text = SentenceCorpus.from_sentences([sentence for sentence in TEXT if sentence] * 2)
     state = model.fit(text)._state
-    objective, encoded = model._make_objective(state), model._encode_text(text, state)
+    objective, encoded = model._make_objective(state), encode_text(model, text, state)
     chunk = Chunk(encoded, np.arange(128), np.random.default_rng(0))
     found = objective.gradients(chunk, True)
     of_found = sum(array.nbytes for array in found.of.values() if isinstance(array, np.ndarray))
