@@ -23,6 +23,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.constraints import Constraints
 from .._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
@@ -87,7 +88,7 @@ class SpelledWords(GivenVectors):
     _state = RegressedState()
     ngram_vectors_ = Fitted[NDArray[np.float32]](_ngram_vectors_of)
     norm = "l2"  # of rows; only their directions are learned
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **GivenVectors._parameter_constraints,
         "alpha": [Interval(Real, _SMALLEST, _LARGEST, closed="both"), StrOptions({"auto"})],
         "unknown": [StrOptions({"ngrams", "zero"})],
