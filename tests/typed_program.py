@@ -117,7 +117,7 @@ def evaluate(emb: CBOSVectorizer) -> None:
     pairs = Bunch(data=[("A cat.", "A bank."), ("A cat.", "A cat."), ("A bank.", "Milk.")], target=[1.0, 5.0, 2.0])
     similarities = sts_similarities(emb, {"mine": pairs})
     assert_type(similarities, list[Bunch])
-    assert_type(sts_scores(similarities), list[dict[str, Any]])
+    assert_type(sts_scores(similarities)[0]["pearson"], float)
 
 
 def main() -> None:

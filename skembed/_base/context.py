@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.arrays import between
@@ -19,8 +20,8 @@ from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
-from .._validation.columns import length_of
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.columns import Labels, Sentences, length_of
+from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
@@ -41,7 +42,7 @@ _COUNTS = "word_counts_"  # which travel with the arrays
 class ShardedVectorizer(TrainedVectorizer):
     """Base of the estimators with the parameter `n_shards`."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
         "n_shards": [integers(1, 65_536), None],
@@ -52,10 +53,10 @@ class ShardedVectorizer(TrainedVectorizer):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
         engine: Any = None,
@@ -186,7 +187,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     `_automatic_for_characters` what else it means where tokens are n-grams of characters.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ShardedVectorizer._parameter_constraints,
         **PooledVectorizer._parameter_constraints,
         **NGRAMS,
@@ -212,7 +213,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     interpolation: float = 1.0
     ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.context == "labels"
         return tags
@@ -251,7 +252,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
                 )
 
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
 
@@ -271,7 +272,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
             annotations = (classes,)
         return corpus, annotations, classes
 
-    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
+    def _classes_of(self, y: Labels, groups: Labels, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
         who = self._learner_of_labels(keep)
         if who:

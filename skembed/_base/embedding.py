@@ -16,7 +16,7 @@ from .._text.encoder import fault_of_words
 from .._text.known_words import EncodedSentences
 from .._text.sources import BATCH_LENGTH, Batch, advising, iter_batches, iter_sentences, iter_slices, offsets
 from .._training.state import FittedState
-from .._validation.columns import length_of
+from .._validation.columns import Sentences, length_of
 from .._validation.messages import warn_at_user
 from .._word_vectors.matches import OTHERWISE, examples_of, known_fraction, reason_of
 
@@ -34,7 +34,7 @@ def in_order(estimator: Any, function: Callable[[Any], Any], batches: Iterator[A
 
 
 def encoded_batches(
-    estimator: Any, state: FittedState, X: Any, name: str
+    estimator: Any, state: FittedState, X: Sentences, name: str
 ) -> Iterator[tuple[EncodedSentences | Batch, int]]:
     """Batches of sentences, encoded or not, each with the row of its first sentence."""
     if isinstance(X, SentenceCorpus):
@@ -71,7 +71,7 @@ LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be kn
 _SAMPLE = 1000  # tokens that are counted in a batch of text
 
 
-def coverage_of(estimator: Any, state: FittedState, X: Any) -> NDArray[np.float64]:
+def coverage_of(estimator: Any, state: FittedState, X: Sentences) -> NDArray[np.float64]:
     """The fraction of the words of each sentence that are in the vocabulary."""
 
     def fraction(batch: tuple[Any, int]) -> np.ndarray:
@@ -166,7 +166,7 @@ def _reason_of(state: FittedState, unknown: list[str]) -> str:
     return f"{fault} Fit it again so." if fault else OTHERWISE
 
 
-def embed(estimator: Any, state: FittedState, X: Any, name: str) -> np.ndarray:
+def embed(estimator: Any, state: FittedState, X: Sentences, name: str) -> np.ndarray:
     """The rows of sentences; errors call the sentences `name`."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X, name=name)  # checks X before its length is read

@@ -22,6 +22,7 @@ from .._training.encoded_text import EncodedText, most_words_whole, split_long_s
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
 from .._training.state import FittedState
+from .._validation.columns import Sentences
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .._word_vectors.matches import check_given, counts_of, known_fraction
@@ -303,7 +304,7 @@ def learn(
     corpus: SentenceCorpus,
     state: FittedState,
     *,
-    X: Any,
+    X: Sentences,
     n_passes: int,
     annotations: tuple[np.ndarray, ...] = (),
     partial: bool = False,

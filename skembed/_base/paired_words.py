@@ -19,7 +19,7 @@ from .._text.sources import offsets
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
 from .._word_vectors.bag import hash_vectors
 from .learning import median_length
 from .paired import EVIDENCE, PairedVectorizer
@@ -46,7 +46,7 @@ class PairedState(FittedState):
 class PairedWords(PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "learn": [StrOptions(set(MOVES))],
@@ -121,7 +121,7 @@ class PairedSequences(PairedWords):
     A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedWords._parameter_constraints,
         "unknown": [StrOptions({"zero", "hash"})],
     }

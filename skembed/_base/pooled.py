@@ -8,7 +8,6 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions
 
@@ -19,9 +18,9 @@ from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT32_MAX, integers
+from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
-from .._word_vectors.bag import first_of_each, hash_vectors, sum_rows
+from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
 from .reading import Balance, has_characters
 from .scikit_learn import check_layout
@@ -48,7 +47,7 @@ class PooledVectorizer(TextEstimator):
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],
@@ -245,11 +244,12 @@ class PooledVectorizer(TextEstimator):
         return replace(state, unknown_length=self._length_of_unknown(_word_vectors_of(self, state)))
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        rows = self._pool(state, sentences, out)
-        return rows if self.norm is None else normalize(rows, norm=self.norm, copy=False)
+        return self._pool(state, sentences, out, self.norm is not None)
 
-    def _pool(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        """The rows of some sentences, written to `out` if that is given."""
+    def _pool(
+        self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None, is_unit: bool = False
+    ) -> np.ndarray:
+        """The rows of some sentences, of length one or as they are, written to `out` if that is given."""
         rows, weights, is_unknown, ptr = self._features(state, sentences)
         vectors = read_only(self._summed_vectors(state))
         others = vectors[:0]
@@ -262,7 +262,8 @@ class PooledVectorizer(TextEstimator):
             rows[unknown] = -1 - positions
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
-        sum_rows(rows, weights, ptr, vectors, others, self._option("pooling", state) == "mean", out)
+        form = UNIT if is_unit else MEAN if self._option("pooling", state) == "mean" else SUM
+        sum_rows(rows, weights, ptr, vectors, others, form, out)
         return out
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:

@@ -19,6 +19,7 @@ from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.state import FittedState, Vocabulary
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .embedding import check_kept
@@ -35,7 +36,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
     return options
 
 
-def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any = "word") -> SentenceCorpus:
+def corpus_to_learn_from(estimator: Any, X: Sentences, groups: Labels, y: Labels, auto: Any = "word") -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -57,10 +58,10 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
             "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
             f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
         )
-    return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
+    return encoded_with(estimator, estimator._tokenizer_of_options(auto), X, groups)
 
 
-def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
+def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
     return SentenceCorpus._encoded(X, groups, tokenizer, estimator.missing, n_jobs=estimator.n_jobs)
 
@@ -140,7 +141,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
+    elif not has_order(corpus):
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "

@@ -14,11 +14,12 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.constraints import PredicateConstraint, check_values, integers
+from .._validation.constraints import Constraints, PredicateConstraint, check_values, integers
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import changed_to_plain
 
@@ -60,9 +61,9 @@ def checked_parameters(estimator: Any) -> Iterator[None]:
 class ReadsText(BaseEstimator):
     """Base of the estimators whose `X` is text."""
 
-    _parameter_constraints: dict[str, Any]
+    _parameter_constraints: Constraints
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False

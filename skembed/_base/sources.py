@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,9 @@ from .._text.sources import encode_words
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from .._word_vectors import character_ngrams
 from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
 from .._word_vectors.matches import counts_of, known_fraction
@@ -40,7 +41,11 @@ def is_list(source: Any) -> bool:
 
 
 def fit_with(
-    estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None, kept: Checkpoint | None = None
+    estimator: Any,
+    corpus: SentenceCorpus,
+    random_state: RandomState,
+    n_jobs: int | None,
+    kept: Checkpoint | None = None,
 ) -> Any:
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
     if not takes_corpus(estimator):  # not of this package
@@ -76,7 +81,9 @@ def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
     return read_source(estimator)[:2]
 
 
-def fitted_clones(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
+def fitted_clones(
+    sources: Sequence[Any], corpus: SentenceCorpus, random_state: RandomState, n_jobs: int | None
+) -> list[Any]:
     """Replace each unfitted estimator of a list by a fitted clone, each with a different seed."""
     random = check_random_state(random_state)
     # Fitted sources get a seed too, so that they do not change the seeds of the others.
@@ -104,7 +111,7 @@ def needs_order_for(source: Any) -> str | None:
 class GivenVectors(ShortReprMixin, PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         "word_vectors": "no_validation",  # checked when they are read
         "n_components": [integers(1)],
@@ -114,7 +121,7 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
     word_vectors: Any
     n_components: Any
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomState
 
     _source_option = "word_vectors"
 
@@ -141,7 +148,7 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
         shape = len(state.vocabulary_), state.n_features_out_
         return [ArrayRecord("word_vectors_", shape, axis_of_words=0)]
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""
         bare = copy(self)
         bare.word_vectors = None

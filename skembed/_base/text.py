@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,14 +17,18 @@ from .. import __version__
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
-from .._validation.columns import length_of
-from .._validation.constraints import INT64_MAX, check_values, integers
+from .._validation.columns import Labels, Sentences, length_of
+from .._validation.constraints import INT64_MAX, Constraints, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
 from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
+
+if TYPE_CHECKING:
+    from .._corpus.pairs import CorpusOrPairs
+
 
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 # The vectors that sentences are made of: the first of these that a method has.
@@ -38,7 +43,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     another thread fits the estimator; a fit replaces it in one assignment. A subclass adds `_vectors_of`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
         "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
@@ -51,15 +56,15 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     }
 
     # Defaults of the options that a method does not offer.
-    analyzer: Any = "word"
+    analyzer: Analyzer = "word"
     token_pattern: str | None = None
     lowercase: bool = True
-    stop_words: Any = None
-    stemmer: Any = None
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
     missing: str = "error"
     min_count: Any = 1
     max_features: int | None = None
-    corpus: SentenceCorpus | None = None
+    corpus: CorpusOrPairs | None = None
     n_jobs: int | None = None
     _state = FittedState()  # in the class: that of an estimator that is not fitted
     # Fields that a fitted state has; subclasses name more.
@@ -81,7 +86,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         names: list[str] = super()._get_param_names()
         return names
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -141,10 +146,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
-        copied.__dict__.update(vars(self))
+        copied.__dict__.update(self.__dict__)
         return copied
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         values: dict[str, Any] = dict(super().__getstate__())
         if "_state" in values:
             values["_state"] = self._stored(values["_state"])
@@ -180,9 +185,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
-        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
+        def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]: ...
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from `X`, then embed it.
 
         Parameters
@@ -210,7 +215,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         rows: NDArray[np.float32] = self.fit(X, y, **fit_params).transform(X)
         return rows
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: Sentences) -> NDArray[np.float32]:
         """Embed sentences.
 
         Parameters
@@ -241,7 +246,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return self._embed(self._fitted_state(), X, "X")
 
-    def coverage(self, X: Any) -> NDArray[np.float64]:
+    def coverage(self, X: Sentences) -> NDArray[np.float64]:
         """Fraction of the words of each sentence that are in the vocabulary.
 
         Parameters
@@ -313,7 +318,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return similarity(self, self._fitted_state(), a, b)
 
-    def _embed(self, state: FittedState, X: Any, name: str) -> np.ndarray:
+    def _embed(self, state: FittedState, X: Sentences, name: str) -> np.ndarray:
         """The rows of sentences; errors call the sentences `name`."""
         self._check_transform_parameters()
         return embed(self, state, X, name)
@@ -345,7 +350,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             options["analyzer"] = automatic
         return Tokenizer(**options)
 
-    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None, automatic: Any = "word") -> SentenceCorpus:
+    def _corpus_to_learn_from(
+        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Any = "word"
+    ) -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         return corpus_to_learn_from(self, X, groups, y, automatic)
 

@@ -19,10 +19,11 @@ from .._training.learned_arrays import LearnedArray, Start
 from .._training.passes import AutoPasses, hold_out, passes_of
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length
-from .._validation.values import PathLike
+from .._validation.values import PathLike, RandomState
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,
@@ -63,7 +64,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     that `init` lacks, the most frequent first. These start as unknown words count with ``unknown="hash"``.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "n_components": LENGTH,
         "init": "no_validation",  # checked when it is read
@@ -98,14 +99,14 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     n_iter_no_change: int = 3
     tol: float = 1e-4
     warm_start: bool = False
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
     loss_curve_ = Fitted[list[float]]()
     validation_loss_curve_ = Fitted[list[float]]()
     n_iter_ = Fitted[int]()
     _needed: tuple[str, ...] = ("seed", "n_tokens", "layout", "n_iter_", "loss_curve_", "validation_loss_curve_")
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
         if self.init is None:
             return super().__sklearn_clone__()
@@ -118,10 +119,10 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
     ) -> Self:
@@ -156,7 +157,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
+    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences.
 
         The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
@@ -192,7 +193,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """
         return self._partial_fit(X, y, groups, new_words)
 
-    def _partial_fit(self, X: Any, y: Any, groups: Any, new_words: str) -> Self:
+    def _partial_fit(self, X: Sentences, y: Labels, groups: Labels, new_words: str) -> Self:
         check_new_words(new_words)
         keep = self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
@@ -209,7 +210,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
             learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
         return self
 
-    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+    def estimate_memory(self, X: Sentences, y: Labels = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
         Parameters
@@ -251,7 +252,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 check_layout(self, self._state)
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
-    def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
+    def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: Any = None) -> Self:
         keep = self.warm_start and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
@@ -287,12 +288,12 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     def _make_objective(self, state: FittedState) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> tuple[np.ndarray, ...]:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
     ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
         corpus = corpus_to_learn_from(self, X, groups, y)

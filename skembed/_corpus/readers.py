@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._text.sources import advising, iter_grouped_batches
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._validation.values import PathLike
 from .build import Built, build
 
@@ -46,11 +46,11 @@ class Readers:
         sentences: Iterable[Any],
         groups: Iterable[Any] | None = None,
         *,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -104,11 +104,11 @@ class Readers:
         path: PathLike | Iterable[PathLike],
         *,
         encoding: str = "utf-8",
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         to: PathLike | None = None,
@@ -156,11 +156,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -176,11 +176,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -195,11 +195,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -267,11 +267,11 @@ class Readers:
         *,
         to: PathLike,
         client: Any = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",

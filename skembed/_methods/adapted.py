@@ -13,10 +13,13 @@ from sklearn.utils import check_random_state
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import Fitted
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .._validation.values import RandomState
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
@@ -119,7 +122,7 @@ class AdaptedVectorizer(SpelledWords):
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
-    _parameter_constraints: dict[str, Any] = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
+    _parameter_constraints: Constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
     _parameter_constraints.pop("n_components")
 
     def __init__(
@@ -131,15 +134,15 @@ class AdaptedVectorizer(SpelledWords):
         unknown: str = "ngrams",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.word_vectors = word_vectors
         self.window = window
@@ -158,7 +161,7 @@ class AdaptedVectorizer(SpelledWords):
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Learn from sentences in reading order, or with labels.
 
         Parameters
@@ -235,7 +238,7 @@ def _in_order(rows: np.ndarray, document: np.ndarray, window: int) -> NDArray[np
     return around
 
 
-def _of_class(rows: np.ndarray, y: Any) -> NDArray[np.float32]:
+def _of_class(rows: np.ndarray, y: Labels) -> NDArray[np.float32]:
     """The sum of the other rows of the class of each row; zeros for one without a class."""
     check_length(y, len(rows), "X")
     labels, has_label = split_labels(y)

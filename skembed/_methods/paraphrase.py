@@ -10,8 +10,12 @@ import numpy as np
 from .._base.paired_words import PairedWords
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import FittedState
+from .._validation.constraints import Constraints
+from .._validation.values import RandomState
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
@@ -159,7 +163,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     (36, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **PairedWords._parameter_constraints,
     }
@@ -191,20 +195,20 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: CorpusOrPairs | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -9,11 +9,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.values import RandomState
 
 # start of the settings
 _WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
@@ -186,7 +189,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         **NGRAMS,
@@ -227,13 +230,13 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -241,7 +244,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -6,10 +6,13 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.siamese_cbow import SiameseCBOWObjective
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.values import RandomState
 
 
 class SiameseCBOWVectorizer(ContextVectorizer):
@@ -172,7 +175,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
@@ -213,13 +216,13 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int | str = "auto",
         max_features: int | None = None,
-        analyzer: Any = "auto",
+        analyzer: Analyzer = "auto",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -227,7 +230,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def are_ngrams(tokens: Iterable[str]) -> np.ndarray:
     return np.fromiter((token.startswith(MARK) for token in tokens), bool)
 
 
-def counts_characters(analyzer: object) -> bool:
+def counts_characters(analyzer: object) -> TypeGuard[str]:
     """Whether `ngram_range` beside an analyzer is of characters, as in scikit-learn, not of words."""
     return isinstance(analyzer, str) and analyzer in ANALYZERS
 

@@ -284,7 +284,7 @@ class _OneBlasThread:
                 self._limit = self._libraries.limit(limits=1, user_api="blas")
             self._n_inside += 1
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._n_inside -= 1
             if self._n_inside == 0:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
+from .._validation.columns import Sentences
 from .._validation.messages import brief
 from .checkpoint import Checkpoint, PartOfPass
 from .encoded_text import EncodedText, without_classes
@@ -257,7 +258,7 @@ class Progress:
 class PassTasks:
     """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
 
-    def __init__(self, estimator: Any, X: Any, n_passes: int) -> None:
+    def __init__(self, estimator: Any, X: Sentences, n_passes: int) -> None:
         self.estimator, self.X = estimator, X
         self.fit: Any = None
         self.epoch: Any = None

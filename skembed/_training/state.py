@@ -242,7 +242,7 @@ class FittedState:
         """The row of each word, -1 for one that is not in the vocabulary, (n_words,) int64."""
         return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, n_words)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The values, and of large arrays with many rows of zeros the other rows."""
         values = self.values()
         if self.vocabulary_ is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -24,6 +24,11 @@ from .._training.state import FittedState
 from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
 from ._relatedness import backward, root_mean_square, run_layers, shapes_of_layers, start_layers, sum_of_divergences
+
+if TYPE_CHECKING:
+    from .._base.paired import PairedVectorizer
+    from ._tuned_relatedness import FineTunedRelatednessRegressor
+
 
 CURVES = ("n_iter_", "loss_curve_", "validation_loss_curve_")
 CHUNK = 1024  # pairs that are embedded at once where nothing is learned
@@ -44,7 +49,7 @@ class Head(NamedTuple):
         layers = [layer.astype(np.float32) for layer in start_layers(shapes, random)]
         return cls(scale, layers, [np.zeros((2, *layer.shape), np.float32) for layer in layers], np.zeros((), np.int64))
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, np.ndarray | list[np.ndarray]]:
         """Return the fitted attributes."""
         first, first_bias, second, second_bias = (layer.astype(np.float64) for layer in self.layers)
         return {"scale_": self.scale, "coefs_": [first, second], "intercepts_": [first_bias, second_bias]}
@@ -92,7 +97,7 @@ class RelatednessTrainer(PairTrainer):
 
     def __init__(
         self,
-        options: Any,
+        options: FineTunedRelatednessRegressor,
         encoder: PairEncoder,
         text: EncodedText,
         targets: np.ndarray,
@@ -145,9 +150,9 @@ class RelatednessTrainer(PairTrainer):
 
 
 def learn_scores(
-    options: Any,
+    options: FineTunedRelatednessRegressor,
     trainer: RelatednessTrainer,
-    given: tuple[Any, FittedState, SentenceCorpus],
+    given: tuple[PairedVectorizer, FittedState, SentenceCorpus],
     text: EncodedText,
     grades: np.ndarray,
     tasks: PassTasks,

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from .._training.state import Fitted
+from .._validation.constraints import Constraints
+from .._validation.values import RandomState
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
@@ -163,7 +167,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
@@ -191,20 +195,20 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.constraints import Constraints
+from .._validation.values import RandomState
 from .._word_vectors.matches import counts_of, known_fraction
 from .._word_vectors.read import read_parameter
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
@@ -189,7 +192,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     (1, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "direction": [StrOptions({"uni", "bi", "combine"})],
         "expand_with": "no_validation",  # checked when it is read
@@ -225,20 +228,20 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

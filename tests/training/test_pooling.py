@@ -10,27 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import random_bits
 
-from skembed._word_vectors.bag import hash_vectors, sum_rows
+from skembed._word_vectors.bag import MEAN, SUM, UNIT, hash_vectors, sum_rows
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 
 
-@pytest.mark.parametrize("n", [7, 37])
-@pytest.mark.parametrize("mean", [True, False])
-def test_sum_rows(mean, n):
+@pytest.mark.parametrize("n", [7, 16, 37, 64, 150])
+@pytest.mark.parametrize("form", [SUM, MEAN, UNIT])
+def test_sum_rows(form, n):
     rng = np.random.default_rng(0)
     vectors, others = rng.normal(size=(5, n)).astype(np.float32), rng.normal(size=(2, n)).astype(np.float32)
     rows, ptr = np.array([0, 4, -1, -2, 4, -9, -9, 3]), np.array([0, 4, 4, 6, 7, 8])
     weights = rng.random(8).astype(np.float32)
     vectors.flags.writeable = others.flags.writeable = False
     out = np.full((5, n), np.nan, np.float32)
-    sum_rows(rows, weights, ptr, vectors, others, mean, out)
+    sum_rows(rows, weights, ptr, vectors, others, form, out)
     both = np.concatenate([vectors, np.zeros((1, n)), others[::-1]])
     for i, (a, b) in enumerate(zip(ptr[:-1], ptr[1:])):
         expected = (weights[a:b, None] * both[np.maximum(rows[a:b], -3)]).sum(axis=0)
         n_summed = (rows[a:b] > -9).sum()
-        np.testing.assert_allclose(out[i], expected / max(1, n_summed if mean else 1), rtol=1e-5, atol=1e-6)
+        divisor = {SUM: 1, MEAN: n_summed, UNIT: np.linalg.norm(expected)}[form] or 1
+        np.testing.assert_allclose(out[i], expected / divisor, rtol=1e-5, atol=1e-6)
 
 
 @given(st.lists(WORDS, max_size=5), st.integers(1, 70))

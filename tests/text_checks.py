@@ -1,8 +1,7 @@
 """Checks of text estimators.
 
 scikit-learn's common checks give an estimator numbers, so on one that reads text a dozen of them run and the rest are
-skipped. Here numbers become words, so that all of them run, and checks of text follow. They serve estimators of any
-package.
+skipped. Here numbers become words, so that all of them run, and checks of text follow.
 """
 
 from __future__ import annotations
@@ -14,10 +13,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation.messages import brief
+from skembed._validation.columns import Labels, Matrix, Sentences
+from skembed._validation.messages import brief
 
 __all__ = ["NumbersAsText", "check_text_estimator"]
 
@@ -47,54 +48,29 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Examples
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
-    >>> from skembed.testing import NumbersAsText
+    >>> from text_checks import NumbersAsText
     >>> NumbersAsText(CountVectorizer()).fit_transform([[0.0, 1.0], [0.0, 2.0]]).toarray()
     array([[1, 1, 0],
            [1, 0, 1]])
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit a clone of the estimator to the texts.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-        y : array-like of shape (n_samples,), default=None
-            Labels, for an estimator that learns from them.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
+        """Fit a clone of the estimator to the texts."""
         texts = _texts(validate_data(self, X))
         self.estimator_ = clone(self.estimator).fit(texts, y)
         assert self.estimator_ is not None, "fit returns None, not the estimator"
         self._n_features_out = self.estimator_.transform(texts[:1]).shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
-        """Transform the texts.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-
-        Returns
-        -------
-        X_new : ndarray or sparse matrix of shape (n_samples, n_features_out)
-            What the estimator makes of them.
-        """
+    def transform(self, X: Sentences) -> Matrix:
         check_is_fitted(self)
         return self.estimator_.transform(_texts(validate_data(self, X, reset=False)))
 
@@ -104,29 +80,11 @@ def _texts(X: np.ndarray) -> list[str]:
     return [" ".join(f"c{column}v{step}" for column, step in enumerate(row)) for row in steps.tolist()]
 
 
-def check_text_estimator(estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None) -> None:
+def check_text_estimator(estimator: BaseEstimator, *, expected_failed_checks: Mapping[str, str] | None = None) -> None:
     """Check that a transformer of text keeps to the conventions of scikit-learn.
 
     All common checks of scikit-learn run on :class:`NumbersAsText` of it. Then it gets text: as a list and as an array
     of objects, one text at a time, none at all, one string in place of a list, None and a number in place of a text.
-
-    Parameters
-    ----------
-    estimator : transformer of text
-        Unfitted, with a `random_state` if it has one. It must learn from a text of eighteen short sentences.
-    expected_failed_checks : mapping of str to str, default=None
-        Names of common checks that may fail, and why, as in scikit-learn.
-
-    Raises
-    ------
-    AssertionError
-        If a check of text fails; or what the common check raises that fails.
-
-    Examples
-    --------
-    >>> from skembed import CBOSVectorizer
-    >>> from skembed.testing import check_text_estimator
-    >>> check_text_estimator(CBOSVectorizer(8, min_count=1, random_state=0))  # doctest: +SKIP
     """
     for method in ("fit", "transform"):
         if not isinstance(estimator, type) and not hasattr(estimator, method):
@@ -156,7 +114,7 @@ def check_text_estimator(estimator: Any, *, expected_failed_checks: Mapping[str,
         )
 
 
-def _must_raise(kinds: Any, call: Any, what: str) -> None:
+def _must_raise(kinds: tuple[type[Exception], ...], call: Any, what: str) -> None:
     try:
         call()
     except kinds:
@@ -164,5 +122,5 @@ def _must_raise(kinds: Any, call: Any, what: str) -> None:
     raise AssertionError(f"{what} raises no error")
 
 
-def _dense(rows: Any) -> np.ndarray:
+def _dense(rows: object) -> np.ndarray:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
