@@ -54,6 +54,7 @@ METHODS = {  # column -> models
     f"TextVectorizer with {STATIC} and student": (STATIC, STUDENT),
     f"TextVectorizer with {TRANSFORMER}": (TRANSFORMER,),
 }
+HALFWAY = "halfway"  # rows of the student that a classifier learns from
 COLUMNS = ("tf-idf", f"{STATIC} alone", f"{TRANSFORMER} alone", *METHODS)
 
 
@@ -107,8 +108,9 @@ def blocks_of(X, y, X_test, models):
         test[name] = fitted[name].rows(X_test)
         for rows, texts in ((own, X), (test, X_test)):
             rows[f"{name} alone"] = normalize(fitted[name].transformer.transform(texts))
-    student, left_out = fit_student(models[TRANSFORMER], X, None, None, 0, fitted[STATIC])
-    own[STUDENT], test[STUDENT] = as_of_new(student.rows(X), X, left_out), student.rows(X_test)
+    student, left_out, halfway = fit_student(models[TRANSFORMER], X, None, None, 0, fitted[STATIC])
+    test[STUDENT], of_own = student.rows(X_test), student.rows(X)
+    own[STUDENT], own[HALFWAY] = (as_of_new(of_own, X, rows) for rows in (left_out, halfway))
     return list(learned.rows), own, test
 
 
@@ -133,7 +135,8 @@ def accuracies(X, y, X_test, y_test, blocks, rows, seed):
     for models in METHODS.values():
         of_known = {name: own[name][some] for name in [*names, *models]}
         of_all = with_models(weights, of_known, y[some], list(models)) if models else weights
-        train, of_test = ({name: of[name] for name in of_all} for of in (own, test))
+        train = {name: own[HALFWAY if name == STUDENT else name] for name in of_all}
+        of_test = {name: test[name] for name in of_all}
         if are_enough(y[some], len(others)):
             stretches = find_stretches(of_known, y[some], {name: own[name][others] for name in of_all}, of_all)
             train, of_test = stretched_rows(train, stretches), stretched_rows(of_test, stretches)

@@ -13,10 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.arrays import between
 from .._corpus.corpus import SentenceCorpus
-from .._shards.plan import SHORT_TEXT, MergeSchedule
+from .._shards.plan import SHORT_TEXT, EngineLike, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams
+from .._text.tokenizer import Analyzer
 from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText
+from .._training.encoded_text import Annotations, EncodedText
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
@@ -59,7 +60,7 @@ class ShardedVectorizer(TrainedVectorizer):
         groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
-        engine: Any = None,
+        engine: EngineLike = None,
     ) -> Self:
         """Learn from sentences in reading order.
 
@@ -125,7 +126,7 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(
-        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+        self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
     ) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1) and engine is None:
             return self._make_trainer(state)
@@ -201,12 +202,12 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         "analyzer": [StrOptions({"auto", "word", "char", "char_wb", "word+char_wb"}), callable],
     }
     _needs_order = True
-    _automatic: dict[str, tuple[Any, Any]] = {
+    _automatic: dict[str, tuple[object, object]] = {
         "min_count": (5, 1),
         "unknown": ("hash", "zero"),
         "weighting": (None, None),
     }
-    _automatic_for_characters: dict[str, tuple[Any, Any]] = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
+    _automatic_for_characters = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
     context: str = "auto"
     _joins_words_beside_characters = True
     window: int = 1
@@ -228,7 +229,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         automatic = self._automatic_for_characters if of_characters else self._automatic
         return automatic[name][bool(state.first_from_labels)]
 
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Analyzer:
         """What "auto" stands for: from labels words and n-grams of characters, unless an option is for words alone.
 
         A fit that goes on from an earlier one keeps its analyzer.
@@ -253,7 +254,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
 
     def _training_data(
         self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
 
         Beside the parameter `corpus`, `y` belongs to X.
@@ -325,12 +326,10 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         )
         return None
 
-    def _settings(
-        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
-    ) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: np.ndarray | None) -> FittedState:
         return replace(state, first_from_labels=classes is not None)
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         state = super()._keep_vocabulary(corpus, annotations)
         if self.interpolation < 1 and "_start_vectors" not in state.arrays:
             raise ValueError(

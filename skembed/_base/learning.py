@@ -15,17 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._compiled.arrays import row_norms
 from .._compiled.rows import renumber
 from .._corpus.corpus import SentenceCorpus
+from .._shards.plan import EngineLike
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
+from .._training.encoded_text import Annotations, EncodedText, most_words_whole, split_long_sentences
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
 from .._training.state import FittedState
 from .._validation.columns import Sentences
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
-from .._word_vectors.matches import check_given, counts_of, known_fraction
+from .._word_vectors.matches import WordVectors, check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer
 from .scikit_learn import check_layout, layout_of_options, length_without_source, warn_of_another_length
 from .text import TextEstimator
@@ -47,7 +48,7 @@ class InitVectors(NamedTuple):
         return self.model is not None and issubclass(cls, self.model)
 
 
-def tokenizer_with_init(init: Any, mine: Tokenizer) -> Tokenizer:
+def tokenizer_with_init(init: WordVectors | None, mine: Tokenizer) -> Tokenizer:
     """How words are made: as in `init`, unless an option differs from its default."""
     theirs = tokenizer_of(init)
     if theirs is None or mine == theirs:
@@ -60,7 +61,7 @@ def tokenizer_with_init(init: Any, mine: Tokenizer) -> Tokenizer:
     return theirs
 
 
-def check_agrees_with_init(init: Any, corpus: SentenceCorpus, name: str) -> None:
+def check_agrees_with_init(init: WordVectors | None, corpus: SentenceCorpus, name: str) -> None:
     """Raise a ValueError if a corpus was made with another tokenizer than the model to start from."""
     theirs = tokenizer_of(init)
     if theirs is not None and corpus.tokenizer != theirs:
@@ -134,7 +135,7 @@ def start_of_words(estimator: Any, state: FittedState) -> Start:
     return fill
 
 
-def is_unfitted(source: Any) -> bool:
+def is_unfitted(source: object) -> bool:
     """Whether this is an estimator that has yet to learn."""
     if not hasattr(source, "fit") or isinstance(source, type):
         return False
@@ -145,13 +146,13 @@ def is_unfitted(source: Any) -> bool:
     return False
 
 
-def tokenizer_of(init: Any) -> Tokenizer | None:
+def tokenizer_of(init: WordVectors | None) -> Tokenizer | None:
     """How the words of a model were made, where it is a fitted one of this package."""
     model = _unfrozen(init)
     return model._state.tokenizer if _has_words(model) else None
 
 
-def read_start(init: Any) -> InitVectors:
+def read_start(init: WordVectors | None) -> InitVectors:
     """Read the vectors of a model as it sums them, word weights included, or given vectors.
 
     Raises
@@ -191,7 +192,7 @@ def _sums_of(model: Any) -> InitVectors:
     return start
 
 
-def _given(source: Any) -> InitVectors:
+def _given(source: WordVectors) -> InitVectors:
     from .._word_vectors.read import read_parameter  # most fits begin at random
 
     words, vectors, _ = read_parameter(source, "init", " init=None starts at random.")
@@ -204,7 +205,7 @@ def median_length(vectors: np.ndarray) -> float:
     return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
 
 
-def _width_of(init: Any) -> int | None:
+def _width_of(init: WordVectors | None) -> int | None:
     """Length of the vectors, where it can be told without reading all of them."""
     model = _unfrozen(init)
     if _has_words(model):
@@ -217,18 +218,22 @@ def _width_of(init: Any) -> int | None:
     return table.shape[1] if getattr(table, "ndim", None) == 2 else None
 
 
-def _has_words(model: Any) -> bool:
+def _has_words(model: object) -> bool:
     """Whether it is an estimator of this package that makes a sentence of word vectors."""
     of_words = isinstance(model, TextEstimator) and "init" in model.get_params(deep=False)
     return of_words or isinstance(model, PooledVectorizer)
 
 
-def _unfrozen(init: Any) -> Any:
+def _unfrozen(init: WordVectors | None) -> Any:
     return init.estimator if isinstance(init, FrozenEstimator) else init
 
 
 def new_state(
-    estimator: Any, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None
+    estimator: Any,
+    corpus: SentenceCorpus,
+    annotations: Annotations,
+    classes: np.ndarray | None,
+    seed: int | None = None,
 ) -> FittedState:
     """Words, weights and counters of a new fit. Without a `random_state`, `seed` is that of a fit that goes on."""
     if estimator.freeze_init and estimator.init is None:
@@ -270,7 +275,7 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
 
 
 def encode_text(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
 ) -> EncodedText:
     """The corpus in word ids of the vocabulary; unknown words have the id after them."""
     weights = estimator._weights_in_training(state)
@@ -285,7 +290,7 @@ def encode_text(
 
 
 def encode_texts(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...], *, partial: bool
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
 ) -> tuple[EncodedText, EncodedText | None]:
     """The text to learn from and, with early stopping, the held-out text."""
     if not estimator.early_stopping or partial:
@@ -306,10 +311,10 @@ def learn(
     *,
     X: Sentences,
     n_passes: int,
-    annotations: tuple[np.ndarray, ...] = (),
+    annotations: Annotations = (),
     partial: bool = False,
     checkpoint: Checkpoint = NO_CHECKPOINT,
-    engine: Any = None,
+    engine: EngineLike = None,
 ) -> None:
     """Run the passes; the estimator changes only if all of them succeed.
 

@@ -12,6 +12,7 @@ from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, jo
 from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import Annotations
 from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.state import FittedState
@@ -270,11 +271,11 @@ class PairedVectorizer(TrainedVectorizer):
                 raise ValueError(f"{found}, so no pair can be compared with another. Add pairs of other meanings.")
         return sentences, evidence, None
 
-    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray:
         """Whole clusters of paraphrases of each set."""
         return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, state.seed)
 
-    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+    def _n_sets(self, annotations: Annotations) -> int:
         return Evidence(*annotations).n_sets
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:

@@ -101,7 +101,7 @@ class PairedWords(PairedVectorizer):
     def _make_loss(self) -> Loss:
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
-    def _with_learned_words(self, state: Any) -> Any:
+    def _with_learned_words(self, state: Any) -> PairedState:
         """The state with vectors and weights of the words, by `interpolation` between start and what was learned."""
         start, directions, weights = (state.arrays[name] for name in ("_start_vectors", "_directions", "_scales"))
         share, name = float(self.interpolation), "word_vectors_"
@@ -143,8 +143,8 @@ class PairedSequences(PairedWords):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         network = {name: state.arrays[f"_{name[:-1]}"] for name in self._network}
         if self.interpolation < 1:
-            for name, learned in network.items():
-                network[name] = between(state.arrays[f"_start_{name[:-1]}"], learned, self.interpolation)
+            for name, array in network.items():
+                network[name] = between(state.arrays[f"_start_{name[:-1]}"], array, self.interpolation)
         learned = self._with_learned_words(state).with_arrays(network)
         length = learned.length_of_new_words
         if length is None:

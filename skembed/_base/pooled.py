@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,12 @@ from .reading import Balance, has_characters
 from .scikit_learn import check_layout
 from .text import TextEstimator
 
+if TYPE_CHECKING:
+    from .queries import Query
+
+
 # Constraints of the options of methods that learn vectors of word n-grams.
-NGRAMS: dict[str, Any] = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
+NGRAMS: Constraints = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
 
 
 def _word_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
@@ -70,11 +74,13 @@ class PooledVectorizer(TextEstimator):
     def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(
-        self, words: None = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
+        self, words: None = None, n_words: int = 10, *, positive: Query = None, negative: Query = None
     ) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
-    def most_similar(self, words: Any = None, n_words: int = 10, *, positive: Any = None, negative: Any = None) -> Any:
+    def most_similar(
+        self, words: Query = None, n_words: int = 10, *, positive: Query = None, negative: Query = None
+    ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Find the words whose vectors point in the most similar direction.
 
         Parameters

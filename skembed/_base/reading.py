@@ -30,9 +30,9 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 def tokenizer_options(source: Any) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
     options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
-    lengths = tuple(getattr(source, "ngram_range", (1, 1)))
-    if counts_characters(options["analyzer"]) and lengths != (1, 1):
-        options["analyzer"] = CharacterNgrams(options["analyzer"], lengths, bool(options["lowercase"]))
+    lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
+    if counts_characters(analyzer) and lengths != (1, 1):
+        options["analyzer"] = CharacterNgrams(analyzer, lengths, bool(options["lowercase"]))
     return options
 
 
@@ -98,10 +98,8 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
     analyzer = corpus.tokenizer.analyzer
-    cuts_words = isinstance(analyzer, CharacterNgrams) and not (
-        analyzer.words and estimator._joins_words_beside_characters
-    )
-    if cuts_words and getattr(estimator, "_longest_word_ngram", 1) > 1:
+    joins = getattr(analyzer, "words", True) and estimator._joins_words_beside_characters
+    if isinstance(analyzer, CharacterNgrams) and not joins and getattr(estimator, "_longest_word_ngram", 1) > 1:
         raise ValueError(
             f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
             "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
@@ -261,7 +259,7 @@ class Growth(NamedTuple):
     waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
 
 
-def check_new_words(new_words: Any) -> None:
+def check_new_words(new_words: object) -> None:
     """Refuse any other value of the argument of `partial_fit`."""
     if not isinstance(new_words, str) or new_words not in NEW_WORDS:
         raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")

@@ -21,7 +21,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences, length_of
-from .._validation.constraints import INT64_MAX, Constraints, check_values, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
 from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
@@ -77,7 +77,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _source_option = ""  # the parameter for another estimator to learn with
     _joins_words_beside_characters = False  # to word n-grams
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
-    _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
+    _paper_settings: dict[str, Settings] = {}  # parameters by the name of a paper's method
 
     @classmethod
     @cache
@@ -172,11 +172,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if state is not None:
             self._publish(self._restored(state))
 
-    def _stored(self, state: Any) -> FittedState:
+    def _stored(self, state: FittedState) -> FittedState:
         """What a pickle keeps of the state: all that :meth:`_restored` does not make again."""
         return state
 
-    def _restored(self, state: Any) -> FittedState:
+    def _restored(self, state: FittedState) -> FittedState:
         """The state again from what a pickle has kept."""
         return state
 
@@ -286,7 +286,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def similarity(self, a: str, b: str) -> float: ...
     @overload
     def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
-    def similarity(self, a: Any, b: Any) -> Any:
+    def similarity(self, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
         """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
 
         Parameters
@@ -343,7 +343,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         values = {name: getattr(self, name) for name in names}
         check_values(self._parameter_constraints, values, type(self).__name__)
 
-    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """The tokenizer of the parameters, where ``analyzer="auto"`` stands for `automatic`."""
         options = tokenizer_options(self)
         if isinstance(self.analyzer, str) and self.analyzer == "auto":
@@ -351,7 +351,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return Tokenizer(**options)
 
     def _corpus_to_learn_from(
-        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Any = "word"
+        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Analyzer = "word"
     ) -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         return corpus_to_learn_from(self, X, groups, y, automatic)

@@ -12,9 +12,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.tokenizer import Tokenizer
-from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText, by_class, in_order, without_classes
+from .._shards.plan import EngineLike
+from .._text.tokenizer import Analyzer, Tokenizer
+from .._training.checkpoint import Checkpoint, identity_of
+from .._training.encoded_text import Annotations, EncodedText, by_class, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
 from .._training.passes import AutoPasses, hold_out, passes_of
 from .._training.state import Fitted, FittedState
@@ -24,6 +25,7 @@ from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length
 from .._validation.values import PathLike, RandomState
+from .._word_vectors.matches import WordVectors
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,
@@ -83,7 +85,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
 
     # Defaults of the options that a method does not offer.
     n_components: Any = 100
-    init: Any = None
+    init: WordVectors | None = None
     freeze_init: bool = False
     _option_of_length = "n_components"  # of the word vectors
     _median_length_at_start: float | None = None  # to which vectors that another method has learned are scaled
@@ -252,7 +254,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 check_layout(self, self._state)
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
-    def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: Any = None) -> Self:
+    def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: EngineLike = None) -> Self:
         keep = self.warm_start and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
@@ -265,8 +267,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 state = self._start(corpus, annotations, classes, saved.seed)
             state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
-                from .._training.checkpoint import identity_of
-
                 saved.begin(state.seed, identity_of(self, corpus, annotations, state))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
             n_passes = passes_of(self, corpus.n_tokens, classes)
@@ -288,13 +288,13 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     def _make_objective(self, state: FittedState) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
     def _training_data(
         self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
         corpus = corpus_to_learn_from(self, X, groups, y)
         annotations = self._sentence_targets(corpus, y)
@@ -302,9 +302,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
             check_length(values, corpus.n_sentences, "the text")
         return corpus, annotations, None
 
-    def _settings(
-        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
-    ) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: np.ndarray | None) -> FittedState:
         """The state with what follows from `y`, such as what options of "auto" stand for."""
         return state
 
@@ -320,7 +318,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
             return int(state.n_features_out_)
         return length_without_source(getattr(self, self._option_of_length))
 
-    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """How words are made: as in `init`, unless an option differs from its default."""
         mine = super()._tokenizer_of_options(automatic)
         return mine if self.init is None else tokenizer_with_init(self.init, mine)
@@ -340,11 +338,13 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""
         return at_random if state.start is None else start_of_words(self, state)
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> FittedState:
+    def _start(
+        self, corpus: SentenceCorpus, annotations: Annotations, classes: np.ndarray | None, seed: int | None = None
+    ) -> FittedState:
         """The state before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
         return new_state(self, corpus, annotations, classes, seed)
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         """The state of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         return kept_state(self, corpus)
 
@@ -352,12 +352,12 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
         return np.ones(len(state.word_counts_), np.float32)
 
-    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray:
         """Which sentences are held out."""
         classes = annotations[0] if state.from_labels else None
         return hold_out(corpus, self.validation_fraction, state.seed, classes)
 
-    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+    def _n_sets(self, annotations: Annotations) -> int:
         """Number of sets of the text, which are learned one after the other, each in all passes."""
         return 1
 
@@ -374,7 +374,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 )
 
     def _make_loop(
-        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+        self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
     ) -> Any:
         """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
         return self._make_trainer(state, passes_of_a_set)

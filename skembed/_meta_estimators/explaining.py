@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
 from .._base.queries import weighted_vectors
+from .._text.words import compose
 from .._validation.columns import Rows, is_sparse
 from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
@@ -170,6 +171,8 @@ class LinearExplanations:
     def _parts(self: Any, name: str, text: str) -> tuple[list[str], np.ndarray]:
         """Terms of a text, and a row for each, whose sum is the row of the text in a block."""
         block, parts = self.blocks_[name], None
+        if name not in self._given:
+            text = compose(text)
         if isinstance(block, PooledVectorizer):
             terms, parts = weighted_vectors(block, block._fitted_state(), text)
             if name in self._given and self._given[name].stretch is not None:

@@ -33,9 +33,9 @@ from .._training.state import Fitted
 from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, integers
 from .._validation.values import PathLike, RandomState
-from .._word_vectors.matches import check_given
+from .._word_vectors.matches import WordVectors, check_given
 from .._word_vectors.processing import find_components, remove_components
-from .._word_vectors.read import WordVectors, read_source
+from .._word_vectors.read import read_source
 from .meta_embedding import MetaEmbeddingVectorizer
 
 
@@ -193,7 +193,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         "n_removed_components": [integers(0)],
         "unknown": [StrOptions({"zero", "hash", "ngrams"})],
     }
-    n_components: int | str
+    n_components: Any
     word2vec_ = Fitted[Word2VecVectorizer | None](or_none=True)
 
     def __init__(

@@ -13,7 +13,7 @@ from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, PredicateConstraint
 from .._validation.values import RandomState
 from .._word_vectors.join import join_word_vectors
-from .._word_vectors.read import WordVectors
+from .._word_vectors.matches import WordVectors
 
 
 class MetaEmbeddingVectorizer(GivenVectors):

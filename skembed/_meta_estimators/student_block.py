@@ -9,20 +9,25 @@ import numpy as np
 from .._methods.student import StudentVectorizer
 from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, as_vectorizer
-from .._training.ridge import ALPHAS
+from .._training.ridge import ALPHAS, slices_of
 from .._validation.columns import Matrix
+from .._word_vectors.join import unit_rows as unit_lengths
 from .given_blocks import GivenBlock, unit_rows
 
 STUDENT = "student"
 _LEAST = 2  # texts
 _MOST_COMPARED = 1_500  # texts that the penalty of the map is found on
+_MOST_LANDMARKS = 500  # texts that others are compared with
+_SHARPNESS = 4.0  # of the kernel that compares them: on development tasks
+_LEAST_VALUE = 1e-6  # of the eigenvalues of that kernel, as part of the largest
 
 
 class StudentBeside:
-    """A student beside a pretrained model: a linear map from the rows of both to the teacher's.
+    """A student beside a pretrained model: a map from the rows of both to the teacher's, by a Gaussian kernel.
 
     A student of a few hundred texts knows few of the words of new ones. The pretrained model knows them, and the map
-    turns what it says to the teacher's directions.
+    turns what it says to the teacher's directions. Both are sums over words; the kernel, which compares a text with
+    some that the teacher has embedded, adds what follows from several words together.
 
     Parameters
     ----------
@@ -30,13 +35,18 @@ class StudentBeside:
         Fitted.
     pretrained : GivenBlock
         The block of the pretrained model.
-    weights : ndarray of shape (n_columns of both, n_columns of the student), dtype float32
-        The map.
+    landmarks : ndarray of shape (n_landmarks, n_columns of both), dtype float32
+        Rows of texts that others are compared with, of length one.
+    weights : ndarray of shape (n_landmarks, n_columns of the student), dtype float32
+        What each comparison adds to a row.
     """
 
-    def __init__(self, student: StudentVectorizer, pretrained: GivenBlock, weights: np.ndarray) -> None:
+    def __init__(
+        self, student: StudentVectorizer, pretrained: GivenBlock, landmarks: np.ndarray, weights: np.ndarray
+    ) -> None:
         self.student = student
         self.pretrained = pretrained
+        self.landmarks = landmarks
         self.weights = weights
 
     def transform(self, texts: list[str]) -> np.ndarray:
@@ -45,7 +55,8 @@ class StudentBeside:
 
     def transform_beside(self, texts: list[str], of_pretrained: np.ndarray) -> np.ndarray:
         """Return the same, from the rows of the pretrained model."""
-        return np.asarray(np.hstack([self.student.transform(texts), of_pretrained]) @ self.weights)
+        both = unit_lengths(np.hstack([self.student.transform(texts), of_pretrained]))
+        return np.concatenate([_alike(both[rows], self.landmarks) @ self.weights for rows in slices_of(len(both))])
 
 
 def rows_of(
@@ -79,11 +90,13 @@ def fit_student(
     n_jobs: int | None,
     seed: int,
     pretrained: GivenBlock | None = None,
-) -> tuple[GivenBlock, dict[str, np.ndarray]]:
-    """The student, and a row for each text that it learned from, as if the text had been left out.
+) -> tuple[GivenBlock, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The student, and two rows for each text that it learned from: as if it had been left out, and for a classifier.
 
-    `teacher` embeds at most `n_teacher` of the distinct texts, drawn at random; a mapping has the rows of some.
-    With the block of a `pretrained` model, the rows of both are mapped to the teacher's.
+    The second is halfway from the first to the teacher's, so that a classifier is told half of what the student gets
+    wrong, as it will meet it in new texts, and half of what the teacher says. `teacher` embeds at most `n_teacher` of
+    the distinct texts, drawn at random; a mapping has the rows of some. With the block of a `pretrained` model, the
+    rows of both are mapped to the teacher's.
     """
     supplier = as_vectorizer(teacher).fit()
     distinct = list(dict.fromkeys(text for text in own if text.strip()))
@@ -108,13 +121,28 @@ def fit_student(
         )
     student = StudentVectorizer(n_jobs=n_jobs, random_state=seed)
     left_out = student.fit_left_out(learned, targets[has_row])
+    of_teacher = student.transform_targets(targets[has_row])
     transformer: StudentVectorizer | StudentBeside = student
     if pretrained is not None:
-        both = np.hstack([left_out, pretrained.rows(learned)])
-        weights, left_out = _map_to(student.transform_targets(targets[has_row]), both, seed)
-        transformer = StudentBeside(student, pretrained, weights)
+        both = unit_lengths(np.hstack([left_out, pretrained.rows(learned)]))
+        chosen = np.random.default_rng(seed).permutation(len(both))[:_MOST_LANDMARKS]
+        landmarks = both[np.sort(chosen)]
+        values, vectors = np.linalg.eigh(_alike(landmarks, landmarks).astype(np.float64))
+        kept = values > _LEAST_VALUE * values[-1]
+        root = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        weights, left_out = _map_to(of_teacher, _alike(both, landmarks) @ root, seed)
+        transformer = StudentBeside(student, pretrained, landmarks, root @ weights)
     left_out = unit_rows(STUDENT, left_out, len(learned))
-    return GivenBlock(STUDENT, transformer, left_out.shape[1]), dict(zip(learned, left_out))
+    halfway = unit_lengths(left_out + of_teacher)
+    block = GivenBlock(STUDENT, transformer, left_out.shape[1])
+    return block, dict(zip(learned, left_out)), dict(zip(learned, halfway))
+
+
+def _alike(rows: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    """How much each row is like each landmark, both of length one: 1 where they are the same. Zeros for zeros."""
+    found = np.exp(np.float32(_SHARPNESS) * (rows @ landmarks.T - 1))
+    found[~rows.any(axis=1)] = 0
+    return np.asarray(found)
 
 
 def _map_to(targets: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._base.embedding import embed
-from .._text.words import words_and_bigrams_of, words_of
+from .._text.words import compose, words_and_bigrams_of, words_of
 from .._validation.columns import Matrix
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows, weighted_rows
@@ -49,6 +49,7 @@ class BuiltInBlocks(NamedTuple):
 
     def rows(self, texts: list[str], weighted: dict[str, Matrix] | None = None) -> dict[str, Matrix]:
         """Return rows of length one, or zero, of each block; `weighted` are those of tf-idf, if they are at hand."""
+        texts = list(map(compose, texts))
         rows: dict[str, Matrix] = {}
         if weighted is None:
             weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
@@ -85,6 +86,7 @@ def fit_blocks(
     `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice
     in latent semantic analysis: what all texts have, such as stop words, fades.
     """
+    texts = list(map(compose, texts))
     tfidf: dict[str, TfidfVectorizer | CharacterTfidf] = {}
     rows = {}
     vectorizers: dict[str, TfidfVectorizer | CharacterTfidf] = {

@@ -320,11 +320,12 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         reads_all = self_trains and are_enough(targets, len(unlabelled))
         given, rows = fit_given(transformers, own, len(texts), (targets, has_target), seed, sample, reads_all)
         left_out: dict[str, np.ndarray] = {}
+        halfway: dict[str, np.ndarray] = {}
         if self.teacher is not None:
             if STUDENT in given:
                 raise ValueError(f"{STUDENT!r} is the block that learns from the teacher. Give yours another name.")
             seed = int(random_state.randint(2**31 - 1))
-            given[STUDENT], left_out = fit_student(
+            given[STUDENT], left_out, halfway = fit_student(
                 self.teacher, own, self.n_teacher, self.n_jobs, seed, given.get(PRETRAINED)
             )
             rows[STUDENT] = as_of_new(given[STUDENT].plain_rows(texts), texts, left_out)
@@ -347,6 +348,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self.blocks_ = {name: fitted[name] for name in dict.fromkeys([*NAMES, *given]) if name in fitted}
         sparse = {*SPARSE, *(name for name, block in rows.items() if issparse(block))}
         known = {name: rows[name][of_kept] for name in self.blocks_}
+        if halfway:
+            rows[STUDENT] = as_of_new(rows[STUDENT], [texts[row] for row in kept], halfway)
         models = [name for name in (PRETRAINED, STUDENT) if name in known]
         weights = find_weights({name: known[name] for name in known if name not in models}, targets, sparse)
         if models:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from .._validation.constraints import Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
@@ -81,7 +83,7 @@ class AdaptedVectorizer(SpelledWords):
         Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
         times the square root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
-        The rows that the n-grams of two to five characters share.
+        The rows that the n-grams of two to five characters share, kept in 8 bits.
     alpha_ : float
         The penalty.
     score_ : float
@@ -127,7 +129,7 @@ class AdaptedVectorizer(SpelledWords):
 
     def __init__(
         self,
-        word_vectors: Any,
+        word_vectors: WordVectors | Sequence[WordVectors],
         *,
         window: int = 3,
         alpha: float | str = "auto",
@@ -218,7 +220,7 @@ class AdaptedVectorizer(SpelledWords):
         found = self._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
         strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
         vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
-        state = self._taken(corpus, found.words, vectors).with_arrays({"ngram_vectors_": found.ngram_vectors * scale})
+        state = self._taken(corpus, found.words, vectors).with_arrays(found.coded(float(scale)))
         state = replace(state, alpha_=found.solution.alpha, score_=found.solution.score)
         if state.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(

@@ -1,7 +1,5 @@
 """The estimator of the paper on Continuous Bag of Sentences."""
 
-from typing import Any
-
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
@@ -13,6 +11,7 @@ from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
 from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class CBOSVectorizer(ContextVectorizer):
@@ -210,7 +209,7 @@ class CBOSVectorizer(ContextVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         interpolation: float = 1.0,
         context: str = "auto",

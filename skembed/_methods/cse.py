@@ -33,6 +33,7 @@ from .._validation.constraints import Constraints, integers, satisfies
 from .._validation.messages import brief
 from .._validation.values import RandomState
 from .._word_vectors.bag import SUM, sum_rows
+from .._word_vectors.matches import WordVectors
 
 _WIDEST = 100
 
@@ -217,7 +218,7 @@ class CSEVectorizer(PairedSequences):
         n_filters: int = 100,
         activation: str = "tanh",
         padding: str = "wide",
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",

@@ -1,7 +1,6 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,12 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
+_PAPER: Settings = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
 _PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.1, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
 PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {**_PAPER, "autoencode": True}}
@@ -197,7 +197,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         window: int = 1,
         autoencode: bool = False,

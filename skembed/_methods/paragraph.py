@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import Constraints, Settings, integers
 from .._validation.values import RandomState
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -29,7 +28,7 @@ _OPTIONS = ("n_components", "algorithm", "negative", "subsample")
 
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 300, "combine": "concatenate", "window": 8, "negative": 5, "subsample": 1e-3}
+_PAPER: Settings = {"n_components": 300, "combine": "concatenate", "window": 8, "negative": 5, "subsample": 1e-3}
 _PAPER |= {"solver": "sgd", "learning_rate": 0.025, "max_iter": 10, "batch_size": 1, "min_count": 5}
 PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, "algorithm": "dbow"}}
 # end of the settings

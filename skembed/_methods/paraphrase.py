@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import FittedState
 from .._validation.constraints import Constraints
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
@@ -179,7 +179,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",

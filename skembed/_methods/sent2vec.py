@@ -1,7 +1,6 @@
 """The estimator of the paper on Sent2Vec."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,12 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
+_WORDS: Settings = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
 _WORDS |= {"batch_size": 1, "max_sentence_length": None, "pooling": "mean", "weighting": None, "unknown": "zero"}
 _BIGRAMS = {**_WORDS, "ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
 _BOOKS = {"min_count": 5, "n_components": 700}
@@ -211,7 +211,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         ngram_range: tuple[int, int] = (1, 1),
         n_buckets: int = 500_000,

@@ -1,7 +1,6 @@
 """The estimator of the paper on Siamese CBOW."""
 
 from numbers import Real
-from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -13,6 +12,7 @@ from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
 from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class SiameseCBOWVectorizer(ContextVectorizer):
@@ -196,7 +196,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         interpolation: float = 1.0,
         context: str = "auto",

@@ -18,6 +18,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
@@ -27,6 +28,7 @@ from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.bag import mapped
+from .._word_vectors.matches import WordVectors
 
 
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
@@ -197,7 +199,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         loss: Any = ("cosine", "similarity"),
         temperature: float = 0.05,
@@ -356,14 +358,14 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     def _losses(self) -> tuple[Any, ...]:
         return (self.loss,) if isinstance(self.loss, str) else tuple(self.loss)
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 
-    def _settings(self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: Any) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: Any) -> FittedState:
         return replace(state, n_targets=annotations[0].shape[1])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         state = super()._keep_vocabulary(corpus, annotations)
         if (now := annotations[0].shape[1]) != state.n_targets:
             raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,12 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import Constraints, Settings, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
+_PAPER: Settings = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
 _PAPER |= {"max_iter": 5, "batch_size": 1, "solver": "sgd", "pooling": "mean", "weighting": None, "unknown": "zero"}
 PAPER_SETTINGS = {
     "skip-gram": {**_PAPER, "algorithm": "skipgram", "learning_rate": 0.025},
@@ -171,7 +171,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         algorithm: str = "skipgram",
         window: int = 5,

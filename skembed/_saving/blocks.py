@@ -31,7 +31,7 @@ from .values import ArrayStore, from_json, to_json
 
 _HALVES, _OUTPUT = "halves", "output"  # the learned block, and the directions of dense output
 _WEIGHTS = "weights"  # of the directions of a pretrained model
-_MAP = "map"  # from the rows of a student and of a pretrained model
+_LANDMARKS, _MAP = "landmarks", "map"  # of the rows of a student and of a pretrained model to the teacher's
 _STRETCH = "stretch"  # of the rows of either
 _ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
 _OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
@@ -72,7 +72,7 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
             axes[f"{name}.components"] = 0
     of_teacher = student and student.transformer
     if isinstance(of_teacher, StudentBeside):
-        arrays[f"{STUDENT}.{_MAP}"] = of_teacher.weights
+        arrays |= {f"{STUDENT}.{_LANDMARKS}": of_teacher.landmarks, f"{STUDENT}.{_MAP}": of_teacher.weights}
         of_teacher = of_teacher.student
     learners = {_HALVES: built_in.blocks.get(_HALVES), STUDENT: of_teacher}
     learned: dict[str, Any] = dict.fromkeys(learners)
@@ -198,18 +198,20 @@ def _check_square(name: str, matrix: np.ndarray | None, size: int) -> None:
 
 def _student_of(entries: Any, arrays: dict[str, np.ndarray], pretrained: GivenBlock | None) -> GivenBlock:
     """The block of the student, which maps the rows of the pretrained model too, if there is one."""
-    weights, stretch = arrays.pop(_MAP, None), arrays.pop(_STRETCH, None)
+    landmarks, weights, stretch = (arrays.pop(key, None) for key in (_LANDMARKS, _MAP, _STRETCH))
     student = _learner_of(STUDENT, StudentVectorizer, entries, arrays)
     n_columns = student.n_features_out_
     _check_square(f"{STUDENT}.{_STRETCH}", stretch, n_columns)
-    if (weights is None) != (pretrained is None):
-        raise ValueError("a student has a map if and only if there is a pretrained model.")
-    if weights is None or pretrained is None:
+    if (weights is None) != (pretrained is None) or (weights is None) != (landmarks is None):
+        raise ValueError("a student has landmarks and a map if and only if there is a pretrained model.")
+    if weights is None or landmarks is None or pretrained is None:
         return GivenBlock(STUDENT, student, n_columns, stretch=stretch)
-    expected = (n_columns + pretrained.n_columns, n_columns)
-    if weights.dtype != np.float32 or weights.shape != expected:
-        raise ValueError(f"{STUDENT}.{_MAP} is {brief(weights)}, expected numbers of the shape {expected}.")
-    return GivenBlock(STUDENT, StudentBeside(student, pretrained, weights), n_columns, stretch=stretch)
+    n_landmarks = len(landmarks) if landmarks.ndim else 0
+    shapes = {_LANDMARKS: (n_landmarks, n_columns + pretrained.n_columns), _MAP: (n_landmarks, n_columns)}
+    for (name, expected), array in zip(shapes.items(), (landmarks, weights)):
+        if array.dtype != np.float32 or array.shape != expected:
+            raise ValueError(f"{STUDENT}.{name} is {brief(array)}, expected numbers of the shape {expected}.")
+    return GivenBlock(STUDENT, StudentBeside(student, pretrained, landmarks, weights), n_columns, stretch=stretch)
 
 
 def _parts_of(arrays: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from .._validation.messages import brief
 from .._validation.values import advice_on
 from .dask_cluster import Dask
-from .plan import Advance, MakeTasks, Merge, Shard, ShardLocation, Work
+from .plan import Advance, EngineLike, MakeTasks, Merge, Shard, ShardLocation, Work
 
 
 @runtime_checkable
@@ -46,7 +46,7 @@ class Inline:
         return work(common, make_tasks())
 
 
-def engine_of(engine: Any) -> Engine:
+def engine_of(engine: EngineLike) -> Engine:
     """The engine that a fit was given: None, a client of Dask, or an `Engine`."""
     if engine is None:
         return Inline()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from .._corpus.content import CORPUS
 from .._text.sources import offsets
 from .._training.encoded_text import EncodedText
 from .._validation.messages import warn_at_user
+
+if TYPE_CHECKING:
+    from distributed import Client
+
 
 LARGE = 1 << 20  # bytes of token ids, from which on workers read them in their file
 _DTYPE = np.dtype("<i4")  # on all machines, as a corpus is saved
@@ -270,6 +274,7 @@ def deal(
 
 
 # Takes what the tasks have in common, and some tasks; gives their results, merged in the tree of `reduce_in_tree`.
+EngineLike: TypeAlias = "Client | None"  # where shards are learned
 Work = Callable[[Any, Iterable[Any]], Any]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all

@@ -55,7 +55,7 @@ class CharacterNgrams(DataTokenizer):
         Lower the text before.
     words : bool, default=False
         Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
-        begins with "~", which no word has.
+        begins with "~", which no word has, and accents are composed (Unicode's form NFC) before the text is cut.
     n_buckets : int or None, default=None
         Rows that the n-grams share, by hashing, at most 16,777,216: bounds the size of a model, and the tokens are
         the numbers of the rows, as "#17". The hash is that of fastText, with "<" and ">" in place of the spaces around
@@ -145,6 +145,8 @@ class CharacterNgrams(DataTokenizer):
     def _cut(self, text: str) -> list[str]:
         if self.lowercase:
             text = text.lower()
+        if self.words:
+            text = compose(text)
         text = _SPACES.sub(" ", text)
         if self.analyzer == "char":
             return list(self._ngrams(text))

@@ -16,6 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
+from .encoded_text import Annotations
 from .state import FittedState
 
 _KIND = FolderKind("checkpoint", "checkpoint.json", {"seed": int, "fit": dict, "progress": dict})
@@ -99,9 +100,7 @@ class Checkpoint:
         return None
 
 
-def identity_of(
-    estimator: Any, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...], state: FittedState
-) -> dict[str, Any]:
+def identity_of(estimator: Any, corpus: SentenceCorpus, annotations: Annotations, state: FittedState) -> dict[str, Any]:
     """Describe a fit by name, as JSON can hold it; `state` is that before the first pass."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _LEFT_OUT}
     return {

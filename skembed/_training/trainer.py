@@ -19,6 +19,7 @@ from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .encoded_text import (
+    Annotations,
     EncodedText,
     Examples,
     Plan,
@@ -251,7 +252,7 @@ def estimate(
     corpus: SentenceCorpus,
     *,
     keep: bool,
-    annotations: tuple[np.ndarray, ...],
+    annotations: Annotations,
     classes: np.ndarray | None,
     make_trainer: Callable[[FittedState], Any] | None = None,
 ) -> dict[str, int]:

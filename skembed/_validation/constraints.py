@@ -19,6 +19,8 @@ from .messages import brief
 Constraint: TypeAlias = "type | str | Callable[..., object] | _Constraint | None"
 Constraints: TypeAlias = dict[str, list[Constraint] | str]  # by parameter; a string is "no_validation"
 
+Settings: TypeAlias = dict[str, object]  # values of parameters by name
+
 # Indices of rows, of words and of the sentences of a block are int32; counts over a whole text are int64.
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1

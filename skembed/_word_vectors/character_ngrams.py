@@ -6,13 +6,15 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from .._compiled.arrays import read_only, read_only_view
+from .._compiled.arrays import read_only_view
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .._compiled.rows import add_scaled
+from .._compiled.simd import WIDTH, load_int8, multiply_add, prefetch, splat, store
 from .._text.ngram_hash import FNV_OFFSET, hash_byte
 from .._text.sources import encode_words
-from .bag import SUM, sum_rows
 
+_LARGEST = 127  # of int8
+_LINE = 64  # bytes of a cache line
 _BEFORE, _AFTER = np.uint8(ord("<")), np.uint8(ord(">"))
 
 
@@ -38,11 +40,29 @@ def average(
     _sum(text, ptr, np.int64(lengths[0]), np.int64(lengths[1]), ngrams, np.int64(has_own_row), found, out)
 
 
-def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], ngrams: np.ndarray) -> np.ndarray:
-    """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32."""
-    rows, ptr = _rows_of(words, lengths, len(ngrams))
-    out, ngrams = np.empty((len(words), ngrams.shape[1]), np.float32), read_only(ngrams)
-    sum_rows(rows, np.ones(len(rows), np.float32), ptr, ngrams, ngrams[:0], SUM, out)
+def in_8_bits(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows rounded to 8 bits, uint8 that hold int8, and the scale of each, (n_rows,) float32.
+
+    A word has some thirty n-grams, whose rows come from memory: a quarter of the bytes makes it twice as fast.
+    """
+    scales = np.abs(rows).max(axis=1, initial=0).astype(np.float32) / np.float32(_LARGEST)
+    codes = np.rint(rows / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+    return codes.view(np.uint8), scales
+
+
+def from_8_bits(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Undo :func:`in_8_bits`, but for the rounding."""
+    return np.asarray(codes.view(np.int8) * scales[:, None])
+
+
+def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32.
+
+    The rows are those of :func:`in_8_bits`.
+    """
+    rows, ptr = _rows_of(words, lengths, len(codes))
+    out = np.empty((len(words), codes.shape[1]), np.float32)
+    _sum_codes(rows, ptr, *map(read_only_view, (np.ascontiguousarray(codes).view(np.int8), scales)), out)
     return out
 
 
@@ -124,6 +144,36 @@ def _sum(text, ptr, shortest, longest, ngrams, n_own, found, out):
         if n_summed > 1:
             for c in range(out.shape[1]):
                 out[word, c] *= np.float32(1.0) / np.float32(n_summed)
+
+
+@lean_kernel
+def _sum_codes(rows, ptr, codes, scales, out):
+    """``out[i]`` is the sum of the rows ``rows[ptr[i] : ptr[i + 1]]`` of codes, each times its scale."""
+    n, width = out.shape
+    end = width - WIDTH
+    for word in range(n):
+        first, last = ptr[word], ptr[word + 1]
+        for k in range(last, ptr[min(word + 2, n)]):  # the rows of the next word
+            for c in range(0, width, _LINE):
+                prefetch(codes, rows[k], c)
+        for c in range(width if end < 0 else 0):
+            out[word, c] = 0.0
+            for k in range(first, last):
+                out[word, c] += scales[rows[k]] * np.float32(codes[rows[k], c])
+        for c in range(0, width if end >= 0 else 0, 4 * WIDTH):
+            # A vector that would go past the end overlaps the one before it.
+            c0, c1, c2, c3 = min(c, end), min(c + WIDTH, end), min(c + 2 * WIDTH, end), min(c + 3 * WIDTH, end)
+            s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+            for k in range(first, last):
+                scale, row = splat(scales[rows[k]]), rows[k]
+                s0 = multiply_add(scale, load_int8(codes, row, c0), s0)
+                s1 = multiply_add(scale, load_int8(codes, row, c1), s1)
+                s2 = multiply_add(scale, load_int8(codes, row, c2), s2)
+                s3 = multiply_add(scale, load_int8(codes, row, c3), s3)
+            store(out, word, c0, s0)
+            store(out, word, c1, s1)
+            store(out, word, c2, s2)
+            store(out, word, c3, s3)
 
 
 @lean_kernel

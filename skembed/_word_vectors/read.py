@@ -9,15 +9,13 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from numbers import Integral
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.values import PathLike
 from .fasttext import is_binary_model
 from .files import Choice, read_file
 
@@ -62,27 +60,6 @@ _ACCEPTED = (
     "a dict of word -> vector, a tuple (words, array), a DataFrame with the words as its index, gensim KeyedVectors or "
     "a gensim model with .wv, a fitted estimator with vocabulary_ and word_vectors_, or the path of a file in word2vec "
     "text, word2vec binary or GloVe format (also .gz, .bz2 and .xz) or of a binary model of fastText"
-)
-
-
-class _KeyedVectors(Protocol):  # of gensim
-    index_to_key: list[str]
-    vectors: np.ndarray
-
-
-class _HasKeyedVectors(Protocol):  # a model of gensim
-    @property
-    def wv(self) -> _KeyedVectors: ...
-
-
-# One source of word vectors; data frames are told by what they can do.
-WordVectors: TypeAlias = (
-    PathLike
-    | Mapping[str, ArrayLike]
-    | tuple[Sequence[str], ArrayLike]
-    | BaseEstimator
-    | _KeyedVectors
-    | _HasKeyedVectors
 )
 _Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 vectors, counts or None, name for messages
 

@@ -15,6 +15,7 @@ from .._objectives.cphrase import CPhraseObjective
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
+from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
@@ -272,7 +273,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
 
     def _training_data(
         self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         evidence = super()._training_data(X, y, groups, keep)
         if self.trees == "bracketed":
             check_parses(evidence[0])

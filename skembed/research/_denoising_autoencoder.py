@@ -14,12 +14,13 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from .._training.state import Fitted
-from .._validation.constraints import Constraints
+from .._validation.constraints import Constraints, Settings
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
+_PAPER: Settings = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
 _PAPER |= {"max_gradient_norm": 5.0, "learning_rate": 0.001, "max_iter": 1, "batch_size": 128}
 _PAPER |= {"max_sentence_length": None, "min_count": 5}
 PAPER_SETTINGS = {
@@ -185,7 +186,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         word_components: int | str = "auto",
         word_drop: float = 0.1,
         word_swap: float = 0.1,
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = True,
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from .._training.pairs import IndexedSentences
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import Constraints, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
@@ -187,7 +187,7 @@ class GRANVectorizer(PairedSequences):
         n_components: int | str = "auto",
         *,
         n_units: int = 100,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._parses import ParsesMixin, brackets_of
 from ._tree import TreeSource, Unfolding, fold_rows, start_pairs
 
@@ -169,7 +169,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         n_components: int | str = "auto",
         *,
         trees: str = "balanced",
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = False,
         alpha: float = 0.1,
         learning_rate: float = 0.002,

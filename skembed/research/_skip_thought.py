@@ -14,14 +14,14 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import Constraints
+from .._validation.constraints import Constraints, Settings
 from .._validation.values import RandomState
-from .._word_vectors.matches import counts_of, known_fraction
+from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.read import read_parameter
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
-_PAPER: dict[str, Any] = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
+_PAPER: Settings = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
 _PAPER |= {"learning_rate": 0.001, "max_iter": 1, "batch_size": 128, "max_sentence_length": 30, "min_count": 1}
 _PAPER |= {"max_features": 20_000}
 PAPER_SETTINGS = {
@@ -217,9 +217,9 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         *,
         direction: str = "uni",
         word_components: int | str = "auto",
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = True,
-        expand_with: Any = None,
+        expand_with: WordVectors | None = None,
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,
         learning_rate: float = 0.002,

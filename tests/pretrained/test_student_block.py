@@ -5,6 +5,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 import skembed
@@ -70,17 +71,27 @@ def test_the_teacher_embeds_some_distinct_texts():
     assert len(asked) == len(set(asked)) == 20
 
 
-def test_rows_of_fit_transform_are_as_of_new_texts():
+def test_rows_of_fit_transform_are_halfway_from_those_of_new_texts_to_the_teachers():
     noise = dict(zip(X, np.random.default_rng(0).normal(size=(60, 50))))
     model = make(noise, blocks={"halves": "drop"})
-    seen, new = model.fit_transform(X, Y), model.transform(X)
+    rows = model.fit_transform(X, Y)
     columns = [row for row, name in enumerate(model.get_feature_names_out()) if name.startswith("student__")]
-    of_noise = model.blocks_["student"].transform_targets(np.stack([noise[text] for text in X]))
-    cosines = [
-        (rows[:, columns].toarray() * of_noise).sum(axis=1).mean() / model.block_weights_["student"] ** 0.5
-        for rows in (seen, new)
-    ]
-    assert cosines[0] < 0.1 < cosines[1]
+    found = rows[:, columns].toarray() / model.block_weights_["student"] ** 0.5
+    distinct = list(dict.fromkeys(X))
+    student = model.blocks_["student"]
+    left_out = clone(student).fit_left_out(distinct, np.stack([noise[text] for text in distinct]))
+    halfway = normalize(left_out + student.transform_targets(np.stack([noise[text] for text in distinct])))
+    np.testing.assert_allclose(found[[X.index(text) for text in distinct]], halfway, atol=1e-5)
+
+
+def test_the_weight_of_the_student_is_found_on_rows_as_of_new_texts():
+    rng = np.random.default_rng(0)
+    distinct = list(dict.fromkeys(X))
+    labels = rng.integers(2, size=len(distinct))  # the teacher knows them, its student cannot
+    teacher = dict(zip(distinct, np.eye(2)[labels] + 0.1 * rng.normal(size=(len(distinct), 2))))
+    blind = make(teacher).fit(distinct, labels).block_weights_["student"]
+    seeing = make(Teacher()).fit(distinct, np.array([text.split()[0] in ANIMALS for text in distinct]))
+    assert blind < seeing.block_weights_["student"]
 
 
 def test_a_mapping_may_have_some_texts_only():
@@ -150,10 +161,14 @@ def test_the_map_is_saved(tmp_path):
     classifier = LinearSVC(random_state=0).fit(rows, Y)
     found = back.explain("cat zzz", classifier)
     assert found.decision[0] == pytest.approx(classifier.decision_function(model.transform(["cat zzz"]))[0], abs=1e-5)
-    model._given["student"].transformer.weights = model._given["student"].transformer.weights[:, :1]
-    skembed.save(model, tmp_path / "broken")
-    with pytest.raises(ValueError, match="student.map is"):
-        skembed.load(tmp_path / "broken", pretrained=lengths)
+    of_both = model._given["student"].transformer
+    for name, attribute in (("map", "weights"), ("landmarks", "landmarks")):
+        whole = getattr(of_both, attribute)
+        setattr(of_both, attribute, whole[:, :1])
+        skembed.save(model, tmp_path / f"broken_{name}")
+        with pytest.raises(ValueError, match=f"student.{name} is"):
+            skembed.load(tmp_path / f"broken_{name}", pretrained=lengths)
+        setattr(of_both, attribute, whole)
 
 
 @pytest.mark.parametrize("name", ["pretrained", "student"])
