@@ -38,7 +38,7 @@ def tokenizer_options(source: object) -> dict[str, Any]:
 
 
 def corpus_to_learn_from(
-    estimator: Vectorizer, X: Sentences, groups: Labels, y: Labels, automatic: Any = "word"
+    estimator: Vectorizer, X: Sentences, groups: Labels, y: Labels, auto: Any = "word"
 ) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
@@ -61,7 +61,7 @@ def corpus_to_learn_from(
             "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
             f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
         )
-    return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
+    return encoded_with(estimator, estimator._tokenizer_of_options(auto), X, groups)
 
 
 def encoded_with(estimator: Vectorizer, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
@@ -142,7 +142,7 @@ def warn_if_unordered(estimator: Learner, corpus: SentenceCorpus, classes: np.nd
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
+    elif not has_order(corpus):
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
