@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from ._validation.constraints import INT32_MAX
 from ._validation.messages import brief
 from ._validation.values import PathLike
 
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+
 __all__ = ["embedder"]
 
 
 def embedder(
     model: PathLike, *, column: str, name: str = "vector", token_pattern: str | None = None
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
+) -> Callable[[Iterable[RecordBatch]], Iterator[RecordBatch]]:
     """Return a function that adds a column of vectors to Arrow record batches, for example for Spark's `mapInArrow`.
 
     The function is small to pickle. It loads the model once in each process, memory-mapped, and uses one thread.
@@ -79,7 +83,7 @@ def embedder(
     return partial(_with_vectors, saved, column, name)
 
 
-def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[Any]) -> Iterator[Any]:
+def _with_vectors(saved: SavedModel, column: str, name: str, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
     import pyarrow
 
     n_rows, width = 0, len(saved.load().get_feature_names_out())

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._saving.shared import SavedModel
 from ._validation.values import PathLike
 
+if TYPE_CHECKING:
+    import pandas
+    from dask.dataframe import DataFrame, Series
+
+    from ._base.text import TextEstimator
+
+
 __all__ = ["transform"]
 
 
-def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, token_pattern: str | None = None) -> Any:
+def transform(
+    model: TextEstimator | PathLike,
+    sentences: Series,
+    *,
+    folder: PathLike | None = None,
+    token_pattern: str | None = None,
+) -> DataFrame:
     """Embed a series of Dask, partition by partition, when the result is computed.
 
     The model goes to the workers as the path of its folder, which each process maps into memory once. Each task runs
@@ -80,7 +93,7 @@ def transform(model: Any, sentences: Any, *, folder: PathLike | None = None, tok
     return sentences.map_partitions(_vectors, saved, names, meta=meta)
 
 
-def _vectors(sentences: Any, saved: SavedModel, names: np.ndarray) -> Any:
+def _vectors(sentences: pandas.Series, saved: SavedModel, names: np.ndarray) -> pandas.DataFrame:
     """Return the vectors of a partition."""
     import pandas as pd
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
 from ._compiled.arrays import cosines_of_rows, rescaled
-from ._validation.columns import as_matrix, as_scores, check_same_length
+from ._validation.columns import Labels, Rows, as_matrix, as_scores, check_same_length, is_sparse
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
 
 
-def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
+def paired_cosine_similarity(A: Rows, B: Rows) -> NDArray[np.float64]:
     """Cosine of each row of `A` with the same row of `B`; 0 where one of them is zero.
 
     A sentence without a known word has the zero vector. Its cosine is taken as 0 here, so one such sentence does not
@@ -45,25 +42,27 @@ def paired_cosine_similarity(A: Any, B: Any) -> NDArray[np.float64]:
     ... ).round(6)
     array([ 1., -1.,  0.])
     """
-    A, B = as_matrix(A, "A"), as_matrix(B, "B")
-    both_sparse = issparse(A) and issparse(B)
-    A, B = (
+    given = as_matrix(A, "A"), as_matrix(B, "B")
+    both_sparse = all(map(is_sparse, given))
+    first, second = (
         check_array(
-            M.toarray() if issparse(M) and not both_sparse else M,
+            M.toarray() if is_sparse(M) and not both_sparse else M,
             accept_sparse="csr",
             dtype=np.float64,
             ensure_min_samples=0,
             ensure_min_features=0,
             input_name=name,
         )
-        for M, name in ((A, "A"), (B, "B"))
+        for M, name in zip(given, ("A", "B"))
     )
-    if A.shape != B.shape:
-        raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
-    return cosines_of_rows(A, B)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"A and B must have the same shape (n_pairs, n_features), got {first.shape} and {second.shape}."
+        )
+    return cosines_of_rows(first, second)
 
 
-def pearson_score(y_true: Any, y_pred: Any) -> float:
+def pearson_score(y_true: Labels, y_pred: Labels) -> float:
     """Pearson's correlation r of true and predicted scores; 0 where one of them is constant.
 
     A model that gives all pairs the same score has learned nothing about them, so its correlation is taken as 0, not
@@ -96,7 +95,7 @@ def pearson_score(y_true: Any, y_pred: Any) -> float:
     return _correlation(x, y)
 
 
-def spearman_score(y_true: Any, y_pred: Any) -> float:
+def spearman_score(y_true: Labels, y_pred: Labels) -> float:
     """Spearman's rank correlation of true and predicted scores; 0 where one of them is constant.
 
     Ties share the mean of their ranks, as in :func:`scipy.stats.spearmanr`.
@@ -126,7 +125,7 @@ def spearman_score(y_true: Any, y_pred: Any) -> float:
     return _correlation(rankdata(x), rankdata(y))
 
 
-def _checked_scores(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+def _checked_scores(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndarray]:
     x, y = as_scores(y_true, "y_true"), as_scores(y_pred, "y_pred")
     check_same_length({"y_true": x, "y_pred": y})
     if len(x) < 2:

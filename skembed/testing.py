@@ -14,9 +14,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._validation.columns import Labels, Matrix, Sentences
 from ._validation.messages import brief
 
 __all__ = ["NumbersAsText", "check_text_estimator"]
@@ -53,15 +55,15 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
            [1, 0, 1]])
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Fit a clone of the estimator to the texts.
 
         Parameters
@@ -82,7 +84,7 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._n_features_out = self.estimator_.transform(texts[:1]).shape[1]
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> Matrix:
         """Transform the texts.
 
         Parameters
@@ -104,7 +106,7 @@ def _texts(X: np.ndarray) -> list[str]:
     return [" ".join(f"c{column}v{step}" for column, step in enumerate(row)) for row in steps.tolist()]
 
 
-def check_text_estimator(estimator: Any, *, expected_failed_checks: Mapping[str, str] | None = None) -> None:
+def check_text_estimator(estimator: BaseEstimator, *, expected_failed_checks: Mapping[str, str] | None = None) -> None:
     """Check that a transformer of text keeps to the conventions of scikit-learn.
 
     All common checks of scikit-learn run on :class:`NumbersAsText` of it. Then it gets text: as a list and as an array
@@ -156,7 +158,7 @@ def check_text_estimator(estimator: Any, *, expected_failed_checks: Mapping[str,
         )
 
 
-def _must_raise(kinds: Any, call: Any, what: str) -> None:
+def _must_raise(kinds: tuple[type[Exception], ...], call: Any, what: str) -> None:
     try:
         call()
     except kinds:
@@ -164,5 +166,5 @@ def _must_raise(kinds: Any, call: Any, what: str) -> None:
     raise AssertionError(f"{what} raises no error")
 
 
-def _dense(rows: Any) -> np.ndarray:
+def _dense(rows: object) -> np.ndarray:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

@@ -25,7 +25,7 @@ def cluster():
     """A Dask cluster of processes on this machine; a test scales it, and makes its client."""
     from distributed import LocalCluster
 
-    cluster = LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0")
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
     yield cluster
     with suppress(KeyError):  # it may have forgotten the workers that tests have killed
         cluster.close()

@@ -11,7 +11,7 @@ from skembed._training.dense import DenseObjective, Gradients, RowGradients
 from skembed._training.encoded_text import SentenceBlocks, WordBlocks
 from skembed._training.learned_arrays import LearnedArray, start_uniform
 from skembed._training.state import Fitted
-from skembed._word_vectors.bag import content_seeds, sum_rows
+from skembed._word_vectors.bag import MEAN, SUM, content_seeds, sum_rows
 
 SOLVERS = [StrOptions({"adam", "adagrad", "sgd"})]
 
@@ -135,10 +135,10 @@ class MapVectorizer(TrainedVectorizer):
         n, d = len(sentences.ptr) - 1, len(matrix)
         words = sentences.rows[sentences.ids]
         means, result = np.empty((n, d), np.float32), np.empty((n, d), np.float32) if out is None else out
-        sum_rows(words, np.ones(len(words), np.float32), sentences.ptr, rows, rows[:0], True, means)
+        sum_rows(words, np.ones(len(words), np.float32), sentences.ptr, rows, rows[:0], MEAN, means)
         # The product as sums of the rows of the matrix: BLAS may round a row differently in another batch.
         columns, ptr = np.tile(np.arange(d), n), np.arange(n + 1) * d
-        sum_rows(columns, means.ravel(), ptr, matrix, matrix[:0], False, result)
+        sum_rows(columns, means.ravel(), ptr, matrix, matrix[:0], SUM, result)
         return result
 
 

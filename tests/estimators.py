@@ -106,7 +106,7 @@ VARIANTS = {
     "ParaphraseVectorizer": {
         "": {"learning_rate": 0.03},
         "hinge": {"loss": "hinge", "learn": "vectors", "alpha": 1e-3, "unknown": "zero"},
-        "given": {**START, "word_dropout": 0.3, "interpolation": 0.7, "binary": True, "batch_size": 7},
+        "given": {**START, "word_dropout": 0.3, "interpolation": 0.7, "batch_size": 7},
         "weights": {"learn": "weights", "pooling": "sum", "min_count": 5},
     },
     "CSEVectorizer": {
@@ -344,14 +344,14 @@ def bits(value):
     if isinstance(value, FittedState):
         return bits(value.values())
     if isinstance(value, BaseEstimator):
-        return type(value), sorted((key, bits(item)) for key, item in vars(value).items() if key != "_spares")
+        return type(value), sorted((key, bits(item)) for key, item in vars(value).items())
     return value
 
 
 def learned(estimator):
     """Everything but the parameters."""
     params = estimator.get_params(deep=False)
-    values = {key: value for key, value in vars(estimator).items() if key not in {*params, "_state", "_spares"}}
+    values = {key: value for key, value in vars(estimator).items() if key not in {*params, "_state"}}
     return {key: bits(value) for key, value in (values | estimator._state.values()).items()}
 
 

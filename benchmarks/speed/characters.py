@@ -5,12 +5,14 @@
 CBOS learns from the labels of DATA/eval/clf and DATA/eval/lang, on one thread. A pass is the difference of two fits to
 one corpus, over the passes between them, in CPU seconds; the analyzers take turns, and of each fit the least of the
 rounds counts, since what another process does to the caches only adds. "Tokens" is how many times as many as words
-there are. The note has the time from text to n-grams, counted, beside scikit-learn's CountVectorizer.
+there are. The notes have the time from text to n-grams, counted, beside scikit-learn's CountVectorizer, and what
+composing accents (Unicode's form NFC) adds to the time from text to words and n-grams.
 """
 
 import sys
 import warnings
 from pathlib import Path
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -20,6 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from yardsticks import read_labelled
 
 from skembed import CBOSVectorizer, CharacterNgrams, SentenceCorpus
+from skembed._text import character_spans
 
 TASKS = {
     "TREC": "clf/TREC.train.tsv",
@@ -36,6 +39,14 @@ ANALYZERS = {
     "char_wb, 1 to 4": "char_wb",
 }
 FEW, MANY = 1, 7  # passes
+COMPOSED = {
+    "English titles": "clf/ag_news_titles.test.tsv",
+    "German": "lang/sib200.deu_Latn.train.tsv",
+    "Russian": "lang/sib200.rus_Cyrl.train.tsv",
+    "Chinese titles": "lang/thucnews_zh.train.tsv",
+    "Hindi": "lang/sib200.hin_Deva.train.tsv",
+}
+LEAST_TEXTS = 5_000  # to compose; fewer are repeated
 
 
 def seconds_of_fits(corpus, labels):
@@ -53,13 +64,8 @@ def seconds_of_a_pass(rounds):
     return (many - few) / (MANY - FEW)
 
 
-def times_of_count_vectorizer(texts, rounds):
-    """How many times as fast n-grams of two to five characters within words are counted."""
-    analyzer = CharacterNgrams("char_wb", (2, 5))
-    ways = {
-        "skembed": lambda: SentenceCorpus.from_sentences(texts, analyzer=analyzer).sentence_frequencies(),
-        "CountVectorizer": lambda: CountVectorizer(analyzer="char_wb", ngram_range=(2, 5)).fit_transform(texts),
-    }
+def least_seconds(ways, rounds):
+    """The least CPU seconds of each way; they take turns."""
 
     def seconds_of(way):
         start = cpu_seconds()
@@ -68,8 +74,32 @@ def times_of_count_vectorizer(texts, rounds):
 
     runs = {name: lambda way=way: seconds_of(way) for name, way in ways.items()}
     rounds_of(runs, 1)  # compiles
-    least = {name: min(found) for name, found in rounds_of(runs, rounds).items()}
+    return {name: min(found) for name, found in rounds_of(runs, rounds).items()}
+
+
+def times_of_count_vectorizer(texts, rounds):
+    """How many times as fast n-grams of two to five characters within words are counted."""
+    analyzer = CharacterNgrams("char_wb", (2, 5))
+    ways = {
+        "skembed": lambda: SentenceCorpus.from_sentences(texts, analyzer=analyzer).sentence_frequencies(),
+        "CountVectorizer": lambda: CountVectorizer(analyzer="char_wb", ngram_range=(2, 5)).fit_transform(texts),
+    }
+    least = least_seconds(ways, rounds)
     return least["CountVectorizer"] / least["skembed"]
+
+
+def per_cent_of_composing(texts, rounds):
+    """What composing the accents of n-grams adds to the time from text to words and n-grams."""
+
+    def read():
+        SentenceCorpus.from_sentences(texts, analyzer="word+char_wb", n_jobs=1)
+
+    def read_as_it_is():
+        with patch.object(character_spans, "compose", lambda text: text):
+            read()
+
+    least = least_seconds({"composed": read, "as it is": read_as_it_is}, rounds)
+    return 100 * (least["composed"] / least["as it is"] - 1)
 
 
 def main():
@@ -97,9 +127,15 @@ def main():
     texts, _ = read_labelled(options.data / "eval" / TASKS["AG titles"])
     counting = times_of_count_vectorizer(list(texts), max(3, options.rounds))
     targets.append(target("n-grams of 2 to 5, beside CountVectorizer", "AG titles", counting, 5, unit="times"))
+    composing = []
+    for name, file in COMPOSED.items():
+        texts = list(read_labelled(options.data / "eval" / file)[0])
+        texts *= -(-LEAST_TEXTS // len(texts))
+        composing.append(f"{name} {per_cent_of_composing(texts, max(5, options.rounds)):.0f}")
     notes = (
         "CPU seconds of a pass of CBOS from labels over those of a pass over words. From text to counted n-grams of "
-        f"two to five characters within words (AG titles): {counting:.1f} times as fast as CountVectorizer."
+        f"two to five characters within words (AG titles): {counting:.1f} times as fast as CountVectorizer. Composing "
+        "accents (NFC) adds to the time from text to words and n-grams, in per cent: " + ", ".join(composing) + "."
     )
     report(
         options,

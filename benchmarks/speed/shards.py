@@ -1,10 +1,10 @@
-"""What learning in shards costs in time: CPU with and without shards, two processes or workers against one.
+"""What learning in shards costs in time: CPU with and without shards, two workers of a Dask cluster against one.
 
     python benchmarks/speed/shards.py --data DATA [--rounds N] [--out OUT]
 
 The text is Simple English Wikipedia and books, four times over: 114 million words. On shorter texts, of which a shard
-has fewer words in a round, copies and merges count for more. Processes and workers of Dask read the text where it lies,
-and this process reaches the workers directly.
+has fewer words in a round, copies and merges count for more. Workers of Dask read the text where it lies, and this
+process reaches them directly.
 """
 
 import atexit
@@ -26,7 +26,6 @@ RUNS = {
     ALONE: (1, None, 1),
     "4 shards, this process": (4, None, 1),
     "16 shards, this process": (16, None, 1),
-    "16 shards, two processes": (16, "processes", 2),
     "16 shards, one worker of Dask": (16, "dask", 1),
     "16 shards, two workers of Dask": (16, "dask", 2),
 }
@@ -80,7 +79,7 @@ def main():
             for name, (n, engine, jobs) in RUNS.items()
         }
         wall, cpu, times = {}, {}, {}
-        for of_dask in (True, False):  # apart: a scheduler that waits takes time from two processes
+        for of_dask in (True, False):  # apart: a scheduler that waits takes time
             group = {name: settings[name] for name, (_, engine, _) in RUNS.items() if (engine == "dask") == of_dask}
             with workers(__file__, {ALONE: settings[ALONE]} | group) as alive:
                 found = rounds_of({name: worker.run for name, worker in alive.items()}, options.rounds)
@@ -97,7 +96,6 @@ def main():
         }
         for name in RUNS
     ]
-    alone, two = median(wall["16 shards, this process"]), median(wall["16 shards, two processes"])
     worker, pair = (median(wall[f"16 shards, {name} of Dask"]) for name in ("one worker", "two workers"))
     in_16, one_of_dask = (times[f"16 shards, {name}"] for name in ("this process", "one worker of Dask"))
     report(
@@ -108,7 +106,6 @@ def main():
         targets=[
             target("CPU of 16 shards", "16 shards, this process", in_16, 1.3, at_most=True, unit="times one trainer"),
             target("CPU of 16 shards", "one worker of Dask", one_of_dask, 1.3, at_most=True, unit="times one trainer"),
-            target("two processes", "16 shards, two processes", alone / two, 1.6, unit="times one"),
             target("two workers of Dask", "16 shards", worker / pair, 1.6, unit="times one"),
         ],
     )

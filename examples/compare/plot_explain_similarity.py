@@ -45,12 +45,29 @@ print(f"{sentence}\n{similar}")
 
 import matplotlib.pyplot as plt
 
-from skembed.inspection import SimilarityHeatmapDisplay
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-display = SimilarityHeatmapDisplay.from_estimator(model, sentence, similar, ax=ax)
-ax.set_title(f"cosine {display.similarity:.2f}")
-plt.show()
+def draw(explanation):
+    """Draw a map of what each pair of words adds to the cosine."""
+    figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    largest = abs(explanation.contributions).max()
+    image = ax.imshow(
+        explanation.contributions,
+        cmap="RdBu_r",
+        vmin=-largest,
+        vmax=largest,
+        aspect="auto",
+    )
+    ax.set_xticks(
+        range(len(explanation.words_b)), explanation.words_b, rotation=45, ha="right"
+    )
+    ax.set_yticks(range(len(explanation.words_a)), explanation.words_a)
+    figure.colorbar(image, label="part of the cosine")
+    ax.set_title(f"cosine {explanation.similarity:.2f}")
+    plt.show()
+
+
+explanation = model.explain(sentence, similar)
+draw(explanation)
 
 # %%
 # Red cells add to the cosine, blue cells reduce it, and the sum of all cells is the cosine in
@@ -59,7 +76,6 @@ plt.show()
 #
 # As numbers, the five largest cells:
 
-explanation = model.explain(sentence, similar)
 for pair in np.argsort(-explanation.contributions, axis=None)[:5]:
     i, j = np.unravel_index(pair, explanation.contributions.shape)
     value = explanation.contributions[i, j]
@@ -72,10 +88,7 @@ print(f"sum of all pairs: {total:.3f}, cosine: {explanation.similarity:.3f}")
 # ----------------------------
 # The same figure for a pair that should *not* be similar.
 
-figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
-display = SimilarityHeatmapDisplay.from_estimator(model, negated, sentence, ax=ax)
-ax.set_title(f"cosine {display.similarity:.2f}")
-plt.show()
+draw(model.explain(negated, sentence))
 
 # %%
 # The two sentences contradict each other, and their cosine is close to 1. The row of "not"

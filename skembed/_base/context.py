@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.arrays import between
 from .._corpus.corpus import SentenceCorpus
-from .._shards.plan import SHORT_TEXT, MergeSchedule
+from .._shards.plan import SHORT_TEXT, EngineLike, MergeSchedule
 from .._text.character_ngrams import BOTH, are_ngrams
+from .._text.tokenizer import Analyzer
 from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText, Examples, by_class, in_order
+from .._training.encoded_text import Annotations, EncodedText
 from .._training.learned_arrays import ArrayRecord, LearnedArray, moving, start_uniform
-from .._training.spare_arrays import derived_rows
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop
-from .._validation.columns import length_of
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.columns import Labels, Sentences, length_of
+from .._validation.constraints import INT64_MAX, Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
-from .reading import Balance, has_characters, has_words_and_ngrams
+from .reading import Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
@@ -42,7 +43,7 @@ _COUNTS = "word_counts_"  # which travel with the arrays
 class ShardedVectorizer(TrainedVectorizer):
     """Base of the estimators with the parameter `n_shards`."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
         "n_shards": [integers(1, 65_536), None],
@@ -53,13 +54,13 @@ class ShardedVectorizer(TrainedVectorizer):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
-        engine: Any = None,
+        engine: EngineLike = None,
     ) -> Self:
         """Learn from sentences in reading order.
 
@@ -81,14 +82,12 @@ class ShardedVectorizer(TrainedVectorizer):
         checkpoint_every : int, default=1
             Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
             between the rounds of a pass, at most once a minute.
-        engine : {"processes"}, dask.distributed.Client or None, default=None
-            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads.
-            "processes" starts `n_jobs` processes of one thread, never more than shards; ``n_jobs=None`` means one for
-            each core, or as many as a context of joblib sets, and within a worker of joblib, as in a parallel search,
-            no other process. A client uses each thread of the workers of its Dask cluster, and `n_jobs` does not count.
-            Workers of Dask read a corpus that was saved, and loaded with ``mmap=True``, if all of them find it under
-            its path and it has 262,144 words or more; other text is sent to them. The engine changes no bit of the
-            result.
+        engine : dask.distributed.Client or None, default=None
+            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads. A
+            client, also one of a ``LocalCluster`` on this machine, uses each thread of the workers of its Dask cluster,
+            and `n_jobs` does not count. Workers read a corpus that was saved, and loaded with ``mmap=True``, if all of
+            them find it under its path and it has 262,144 words or more; other text is sent to them. The engine changes
+            no bit of the result.
 
         Returns
         -------
@@ -110,8 +109,8 @@ class ShardedVectorizer(TrainedVectorizer):
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
         RuntimeError
-            If the processes or workers of `engine` are lost three times in a row in one round, or if the client or its
-            cluster is closed during the fit; then the estimator is as it was before.
+            If the workers of `engine` are lost three times in a row in one round, or if the client or its cluster is
+            closed during the fit; then the estimator is as it was before.
 
         Warns
         -----
@@ -127,14 +126,14 @@ class ShardedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
     def _make_loop(
-        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+        self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
     ) -> BlockLoop | RoundTrainer:
         if self.n_shards in (None, 1) and engine is None:
             return self._make_trainer(state)
         from .._shards.engines import engine_of  # most fits need none of their files
         from .._shards.rounds import Job, RoundTrainer
 
-        chosen = engine_of(engine, self.n_jobs, self.n_shards)
+        chosen = engine_of(engine)
         if self.n_shards in (None, 1):
             warn_at_user(f"n_shards={self.n_shards} leaves nothing to an engine: one trainer learns from all text.")
             return self._make_trainer(state)
@@ -143,7 +142,7 @@ class ShardedVectorizer(TrainedVectorizer):
         self._pace.warn_of(type(self).__name__, len(text.tokens), int(self.n_shards))
         words, of_text = (
             [name for array in moving(arrays) for name in (array.name, array.accumulator)]
-            for arrays in (self._learned_arrays(state), self._arrays_of_text(state, text))
+            for arrays in (state.records, self._arrays_of_text(state, text))
         )
         shown = {name: state.arrays[name] for name in words} | {_COUNTS: state.word_counts_}
         make_trainer = TrainerFactory(self, None if engine is None else 1, state)
@@ -189,7 +188,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     `_automatic_for_characters` what else it means where tokens are n-grams of characters.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ShardedVectorizer._parameter_constraints,
         **PooledVectorizer._parameter_constraints,
         **NGRAMS,
@@ -203,39 +202,42 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         "analyzer": [StrOptions({"auto", "word", "char", "char_wb", "word+char_wb"}), callable],
     }
     _needs_order = True
-    _automatic: dict[str, tuple[Any, Any]] = {
+    _automatic: dict[str, tuple[object, object]] = {
         "min_count": (5, 1),
         "unknown": ("hash", "zero"),
         "weighting": (None, None),
     }
-    _automatic_for_characters: dict[str, tuple[Any, Any]] = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
+    _automatic_for_characters = {"unknown": ("zero", "zero"), "weighting": (None, "idf")}
     context: str = "auto"
     _joins_words_beside_characters = True
     window: int = 1
     interpolation: float = 1.0
     ngram_vectors_ = Fitted[NDArray[np.float32]](ngram_vectors_of)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.context == "labels"
         return tags
 
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """From the first fit: a later fit that continues it does not change what "auto" means."""
-        automatic = self._automatic.get(name)
-        if name in self._automatic_for_characters and has_characters(state):
-            automatic = self._automatic_for_characters[name]
-        return super()._meaning_of_auto(name, state) if automatic is None else automatic[bool(state.first_from_labels)]
+    def _option(self, name: str, state: FittedState | None = None) -> Any:
+        """Value of a parameter; "auto" means what it did in the first fit, also in a later one that continues it."""
+        value = getattr(self, name)
+        if name not in self._automatic or not isinstance(value, str) or value != "auto":
+            return super()._option(name, state)
+        state = self._state if state is None else state
+        of_characters = name in self._automatic_for_characters and has_characters(state)
+        automatic = self._automatic_for_characters if of_characters else self._automatic
+        return automatic[name][bool(state.first_from_labels)]
 
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
-        """Words and n-grams of characters from labels, unless an option is for words alone; words from the order.
+    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Analyzer:
+        """What "auto" stands for: from labels words and n-grams of characters, unless an option is for words alone.
 
         A fit that goes on from an earlier one keeps its analyzer.
         """
         if keep:
             return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
-        if classes is None or self.ngram_range[1] > 1 or any(option is not None for option in of_words):
+        if classes is None or self._longest_word_ngram > 1 or any(option is not None for option in of_words):
             return "word"
         return BOTH
 
@@ -251,24 +253,27 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
                 )
 
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
 
         Beside the parameter `corpus`, `y` belongs to X.
         """
-        corpus, annotations, classes = super()._training_data(X, y, groups, keep)
+        classes = self._classes_of(y, groups, keep)
+        of_text, without_order = self._automatic_analyzer(classes, keep), y if classes is None else None
+        corpus = corpus_to_learn_from(self, X, groups, without_order, of_text)
         if self.corpus is not None:
             check_length(y, length_of(X), "X")
         else:
             check_length(y, corpus.n_sentences, "the text")
+        annotations = () if classes is None else (classes,)
         if classes is not None and not (has_class := (classes != NO_CLASS).any(axis=1)).all() and has_class.any():
             # Words that no labelled sentence has would stay at their random start, which is noise for a classifier.
             corpus, classes = corpus[has_class], classes[has_class]
             annotations = (classes,)
         return corpus, annotations, classes
 
-    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
+    def _classes_of(self, y: Labels, groups: Labels, keep: bool) -> np.ndarray | None:
         """The classes of each sentence, (n_sentences, n_most) int64, or None if it does not learn from labels."""
         who = self._learner_of_labels(keep)
         if who:
@@ -321,12 +326,10 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         )
         return None
 
-    def _settings(
-        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
-    ) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: np.ndarray | None) -> FittedState:
         return replace(state, first_from_labels=classes is not None)
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         state = super()._keep_vocabulary(corpus, annotations)
         if self.interpolation < 1 and "_start_vectors" not in state.arrays:
             raise ValueError(
@@ -343,8 +346,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
         that rows are about as long as those of words alone.
         """
-        is_weighted = self._option("weighting", state) is not None and state.first_from_labels
-        if not is_weighted or not has_words_and_ngrams(corpus.tokenizer):
+        if not state.first_from_labels or not has_words_and_ngrams(corpus.tokenizer):
             return Balance.even()
         if state.ngram_weight is not None:
             return Balance.of(state)
@@ -361,8 +363,11 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if state.first_from_labels:
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
             limit = (3 / state.n_features_out_) ** 0.5
-        start = self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))
-        source = self._source_array(state, lambda array, _: start(array, state.seed))
+
+        def fill(array: np.ndarray, _: int) -> None:
+            self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))(array, state.seed)
+
+        source = self._source_array(state, fill)
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
 
@@ -378,18 +383,8 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         share, name = float(self.interpolation), "_interpolated_vectors"
         if share < 1:
-            start, source, before = state.arrays["_start_vectors"], state.arrays["_source_vectors"], self._state.arrays
-            vectors = derived_rows(
-                self._spares,
-                before.get(name),
-                f"{name} of {share}",
-                source,
-                lambda rows: between(start[rows], source[rows], share),
-            )
-            state = state.with_arrays({name: vectors})
+            start, source = state.arrays["_start_vectors"], state.arrays["_source_vectors"]
+            state = state.with_arrays({name: between(start, source, share)})
         elif name in state.arrays:  # of an earlier fit
             state = replace(state, arrays={key: array for key, array in state.arrays.items() if key != name})
         return super()._finish_fit(state, corpus)
-
-    def _examples(self, state: FittedState) -> Examples:
-        return by_class if state.from_labels else in_order

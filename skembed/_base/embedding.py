@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,17 @@ from .._text.encoder import fault_of_words
 from .._text.known_words import EncodedSentences
 from .._text.sources import BATCH_LENGTH, Batch, advising, iter_batches, iter_sentences, iter_slices, offsets
 from .._training.state import FittedState
-from .._validation.columns import length_of
+from .._validation.columns import Sentences, length_of
 from .._validation.messages import warn_at_user
 from .._word_vectors.matches import OTHERWISE, examples_of, known_fraction, reason_of
 
 # With fewer batches, one thread is done before a second one has repaid the time that it takes to start.
 LEAST_FOR_THREADS = 3
+_Batch = TypeVar("_Batch")
+_Found = TypeVar("_Found")
 
 
-def in_order(estimator: Any, function: Callable[[Any], Any], batches: Iterator[Any]) -> Iterator[Any]:
+def in_order(estimator: Any, function: Callable[[_Batch], _Found], batches: Iterator[_Batch]) -> Iterator[_Found]:
     """Map a function over batches of text, with threads if there are enough batches."""
     first = list(islice(batches, LEAST_FOR_THREADS))
     if len(first) < LEAST_FOR_THREADS:
@@ -34,7 +36,7 @@ def in_order(estimator: Any, function: Callable[[Any], Any], batches: Iterator[A
 
 
 def encoded_batches(
-    estimator: Any, state: FittedState, X: Any, name: str
+    estimator: Any, state: FittedState, X: Sentences, name: str
 ) -> Iterator[tuple[EncodedSentences | Batch, int]]:
     """Batches of sentences, encoded or not, each with the row of its first sentence."""
     if isinstance(X, SentenceCorpus):
@@ -71,10 +73,10 @@ LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be kn
 _SAMPLE = 1000  # tokens that are counted in a batch of text
 
 
-def coverage_of(estimator: Any, state: FittedState, X: Any) -> NDArray[np.float64]:
+def coverage_of(estimator: Any, state: FittedState, X: Sentences) -> NDArray[np.float64]:
     """The fraction of the words of each sentence that are in the vocabulary."""
 
-    def fraction(batch: tuple[Any, int]) -> np.ndarray:
+    def fraction(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
         sentences = encode_batch(state, *batch)
         n_known = np.diff(offsets(sentences.rows[sentences.ids] >= 0)[sentences.ptr])
         n_words = np.diff(sentences.ptr)
@@ -126,7 +128,7 @@ class CoverageCounter:
         self.sampled: list[tuple[int, int]] = []  # sentences with words, and those without a known one, of a sample
         self.unknown: list[str] = []
 
-    def add(self, sentences: Any) -> None:
+    def add(self, sentences: EncodedSentences) -> None:
         """Count the words of an `EncodedSentences`."""
         step = 1 + len(sentences.ids) // _SAMPLE
         ids = sentences.ids[::step]
@@ -166,7 +168,7 @@ def _reason_of(state: FittedState, unknown: list[str]) -> str:
     return f"{fault} Fit it again so." if fault else OTHERWISE
 
 
-def embed(estimator: Any, state: FittedState, X: Any, name: str) -> np.ndarray:
+def embed(estimator: Any, state: FittedState, X: Sentences, name: str) -> np.ndarray:
     """The rows of sentences; errors call the sentences `name`."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X, name=name)  # checks X before its length is read
@@ -190,7 +192,7 @@ def embed(estimator: Any, state: FittedState, X: Any, name: str) -> np.ndarray:
     return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
 
 
-def similarity(estimator: Any, state: FittedState, a: Any, b: Any) -> Any:
+def similarity(estimator: Any, state: FittedState, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
     """The cosine of two sentences, or of each sentence of `a` with that of `b` at the same position."""
     if isinstance(a, str) != isinstance(b, str):
         one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
@@ -207,7 +209,7 @@ def similarity(estimator: Any, state: FittedState, a: Any, b: Any) -> Any:
     return paired_cosine_similarity(first, second)
 
 
-def _embed_named(estimator: Any, state: FittedState, sentences: Any, name: str) -> Any:
+def _embed_named(estimator: Any, state: FittedState, sentences: Sentences, name: str) -> np.ndarray:
     """The rows of sentences; errors begin with `name`, the parameter."""
     if isinstance(sentences, SentenceCorpus):
         return estimator._embed(state, sentences, name)

@@ -15,21 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from .._compiled.arrays import row_norms
 from .._compiled.rows import renumber
 from .._corpus.corpus import SentenceCorpus
+from .._shards.plan import EngineLike
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
-from .._training.checkpoint import Checkpoint, EarlyStopping, LearningState
-from .._training.encoded_text import EncodedText, most_words_whole, split_long_sentences
+from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import Annotations, EncodedText, most_words_whole, split_long_sentences
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
-from .._training.passes import NO_CHECKPOINT, PassTasks, check_finite, make_passes
+from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
 from .._training.state import FittedState
-from .._training.trainer import Trainer
-from .._validation.constraints import is_set
+from .._validation.columns import Sentences
 from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
-from .._word_vectors.matches import check_given, counts_of, known_fraction
+from .._word_vectors.matches import WordVectors, check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer
-from .reading import waiting_after
-from .scikit_learn import check_layout, layout_of_options, warn_of_another_length
+from .scikit_learn import check_layout, layout_of_options, length_without_source, warn_of_another_length
 from .text import TextEstimator
 
 
@@ -49,7 +48,7 @@ class InitVectors(NamedTuple):
         return self.model is not None and issubclass(cls, self.model)
 
 
-def tokenizer_with_init(init: Any, mine: Tokenizer) -> Tokenizer:
+def tokenizer_with_init(init: WordVectors | None, mine: Tokenizer) -> Tokenizer:
     """How words are made: as in `init`, unless an option differs from its default."""
     theirs = tokenizer_of(init)
     if theirs is None or mine == theirs:
@@ -62,7 +61,7 @@ def tokenizer_with_init(init: Any, mine: Tokenizer) -> Tokenizer:
     return theirs
 
 
-def check_agrees_with_init(init: Any, corpus: SentenceCorpus, name: str) -> None:
+def check_agrees_with_init(init: WordVectors | None, corpus: SentenceCorpus, name: str) -> None:
     """Raise a ValueError if a corpus was made with another tokenizer than the model to start from."""
     theirs = tokenizer_of(init)
     if theirs is not None and corpus.tokenizer != theirs:
@@ -136,7 +135,7 @@ def start_of_words(estimator: Any, state: FittedState) -> Start:
     return fill
 
 
-def is_unfitted(source: Any) -> bool:
+def is_unfitted(source: object) -> bool:
     """Whether this is an estimator that has yet to learn."""
     if not hasattr(source, "fit") or isinstance(source, type):
         return False
@@ -147,13 +146,13 @@ def is_unfitted(source: Any) -> bool:
     return False
 
 
-def tokenizer_of(init: Any) -> Tokenizer | None:
+def tokenizer_of(init: WordVectors | None) -> Tokenizer | None:
     """How the words of a model were made, where it is a fitted one of this package."""
     model = _unfrozen(init)
     return model._state.tokenizer if _has_words(model) else None
 
 
-def read_start(init: Any) -> InitVectors:
+def read_start(init: WordVectors | None) -> InitVectors:
     """Read the vectors of a model as it sums them, word weights included, or given vectors.
 
     Raises
@@ -193,7 +192,7 @@ def _sums_of(model: Any) -> InitVectors:
     return start
 
 
-def _given(source: Any) -> InitVectors:
+def _given(source: WordVectors) -> InitVectors:
     from .._word_vectors.read import read_parameter  # most fits begin at random
 
     words, vectors, _ = read_parameter(source, "init", " init=None starts at random.")
@@ -202,15 +201,11 @@ def _given(source: Any) -> InitVectors:
 
 def median_length(vectors: np.ndarray) -> float:
     """Median length of the rows that are not zero; 0 where all are."""
-    return median_above_zero(row_norms(vectors))
-
-
-def median_above_zero(lengths: np.ndarray) -> float:
-    """Median of the lengths that are not zero; 0 where all are."""
+    lengths = row_norms(vectors)
     return float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0
 
 
-def _width_of(init: Any) -> int | None:
+def _width_of(init: WordVectors | None) -> int | None:
     """Length of the vectors, where it can be told without reading all of them."""
     model = _unfrozen(init)
     if _has_words(model):
@@ -223,43 +218,44 @@ def _width_of(init: Any) -> int | None:
     return table.shape[1] if getattr(table, "ndim", None) == 2 else None
 
 
-def _has_words(model: Any) -> bool:
+def _has_words(model: object) -> bool:
     """Whether it is an estimator of this package that makes a sentence of word vectors."""
     of_words = isinstance(model, TextEstimator) and "init" in model.get_params(deep=False)
     return of_words or isinstance(model, PooledVectorizer)
 
 
-def _unfrozen(init: Any) -> Any:
+def _unfrozen(init: WordVectors | None) -> Any:
     return init.estimator if isinstance(init, FrozenEstimator) else init
 
 
 def new_state(
-    estimator: Any, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None
+    estimator: Any,
+    corpus: SentenceCorpus,
+    annotations: Annotations,
+    classes: np.ndarray | None,
+    seed: int | None = None,
 ) -> FittedState:
     """Words, weights and counters of a new fit. Without a `random_state`, `seed` is that of a fit that goes on."""
     if estimator.freeze_init and estimator.init is None:
         raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
-    vars(estimator).pop("_spares", None)
     empty = type(estimator)._state
-    state = replace(empty, n_features_out_=estimator._option("n_components", empty))
+    state = replace(empty, n_features_out_=length_without_source(estimator.n_components))
     state = estimator._learn_vocabulary(corpus, estimator._settings(state, annotations, classes))
     state = estimator._text_statistics(corpus, state)
     drawn = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    n_learned = len(corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features))
     state = replace(
         state,
         seed=drawn if seed is None or estimator.random_state is not None else seed,
         n_tokens=corpus.n_tokens,
-        waiting=waiting_after(corpus, n_learned, state.vocabulary_),
         n_iter_=0,
         loss_curve_=[],
         validation_loss_curve_=[],
     )
     arrays = estimator._learned_arrays(state)
-    state = replace(state, layout=layout_of_options(estimator, arrays, state))
-    state = state.with_arrays(start_arrays(arrays, estimator.solver, state.seed))
     _warn_if_all_frozen(arrays, state.n_frozen)
-    return replace(state, start=None)
+    layout = layout_of_options(estimator, arrays, state)
+    started = start_arrays(arrays, estimator.solver, state.seed)
+    return replace(state, layout=layout, records=arrays, arrays={**state.arrays, **started}, start=None)
 
 
 def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
@@ -274,13 +270,12 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
     if state.layout is None:
         raise ValueError(f"This {type(estimator).__name__} holds vectors that it did not learn. Call fit first.")
     check_layout(estimator, state)
-    spares = estimator._spares
-    makers = () if spares is None else (spares.copy, spares.share)
-    return state.with_arrays(copies_of(estimator._learned_arrays(state), state.arrays, *makers))
+    records = estimator._learned_arrays(state)
+    return replace(state.with_arrays(copies_of(records, state.arrays)), records=records)
 
 
 def encode_text(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
 ) -> EncodedText:
     """The corpus in word ids of the vocabulary; unknown words have the id after them."""
     weights = estimator._weights_in_training(state)
@@ -295,15 +290,15 @@ def encode_text(
 
 
 def encode_texts(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...], *, partial: bool
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
 ) -> tuple[EncodedText, EncodedText | None]:
     """The text to learn from and, with early stopping, the held-out text."""
-    if not is_set(estimator, "early_stopping") or partial:
-        return estimator._encode_text(corpus, state, annotations), None
+    if not estimator.early_stopping or partial:
+        return encode_text(estimator, corpus, state, annotations), None
     held = estimator._held_out(corpus, state, annotations)
     # One after the other: the copy of the first is freed once it is encoded.
     held_out, text = (
-        estimator._encode_text(corpus[which], state, tuple(values[which] for values in annotations))
+        encode_text(estimator, corpus[which], state, tuple(values[which] for values in annotations))
         for which in (held, ~held)
     )
     return text, held_out
@@ -314,29 +309,30 @@ def learn(
     corpus: SentenceCorpus,
     state: FittedState,
     *,
-    X: Any,
+    X: Sentences,
     n_passes: int,
-    annotations: tuple[np.ndarray, ...] = (),
+    annotations: Annotations = (),
     partial: bool = False,
     checkpoint: Checkpoint = NO_CHECKPOINT,
-    engine: Any = None,
+    engine: EngineLike = None,
 ) -> None:
     """Run the passes; the estimator changes only if all of them succeed.
 
     Each set of the text has `n_passes` passes. A set that stops early leaves out its other passes.
     """
     text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
-    records, of_text = estimator._learned_arrays(state), estimator._arrays_of_text(state, text)
-    state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(records)))
-    weights = [state.arrays[record.name] for record in moving(records + of_text)]
+    of_text = estimator._arrays_of_text(state, text)
+    records = [*state.records, *of_text]
+    if of_text:
+        state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(state.records)))
+    weights = [state.arrays[record.name] for record in moving(records)]
     of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
     tasks = PassTasks(estimator, X, 0 if partial else n_passes)
     trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
-    spares, moved = estimator._spares, None if isinstance(trainer, Trainer) else trainer.moved
     trainer.compile(text)
     learned = make_passes(
         estimator,
-        LearningState(state, records + of_text, EarlyStopping(weights, estimator), trainer),
+        LearningState(state, records, weights, trainer, estimator),
         text,
         held_out,
         n_passes=n_passes,
@@ -345,15 +341,8 @@ def learn(
         falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
         tasks=tasks,
         finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
-        check=lambda loss, epoch: check_finite(
-            estimator, weights if spares is None else spares.note(weights, moved), loss, epoch
-        ),
         warn=estimator._warn_of_nothing,
-        begin=lambda: None if spares is None else spares.watch(records, state.arrays, moved),
         checkpoint=checkpoint,
     )
-    final = estimator._finish_fit(learned, corpus)
-    if spares is not None:
-        spares.keep()
-    estimator._publish(final)
+    estimator._publish(estimator._finish_fit(learned, corpus))
     tasks.end(lambda: {"_state": estimator._state})

@@ -12,10 +12,11 @@ from .._corpus.pairs import PairCorpus, check_not_empty, holds_sets, is_pair, jo
 from .._text.sources import iter_sentences
 from .._text.tokenizer import reads_strings
 from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import Annotations
 from .._training.pairs import Evidence, Loss, PairEncoder, PairObjective, hold_out_of_sets
 from .._training.passes import AutoPasses
 from .._training.state import FittedState
-from .._validation.columns import length_of
+from .._validation.columns import Labels, Sentences, length_of
 from .._validation.constraints import PredicateConstraint
 from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike
@@ -35,7 +36,7 @@ _NO_ROWS_OF_PAIRS = (
 )
 
 
-def _is_evidence(corpus: Any) -> bool:
+def _is_evidence(corpus: object) -> bool:
     return isinstance(corpus, SentenceCorpus) or bool(_sets_of(corpus))
 
 
@@ -65,10 +66,10 @@ class PairedVectorizer(TrainedVectorizer):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
     ) -> Self:
@@ -114,7 +115,7 @@ class PairedVectorizer(TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
+    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None, new_words: str = "append") -> Self:
         """Make one pass over some more pairs.
 
         The first call learns the vocabulary. The learning rate does not fall.
@@ -142,7 +143,7 @@ class PairedVectorizer(TrainedVectorizer):
         """
         return self._partial_fit(X, y, groups, new_words)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from sentences with `y`, then embed them.
 
         Parameters
@@ -169,7 +170,7 @@ class PairedVectorizer(TrainedVectorizer):
             raise ValueError(_NO_ROWS_OF_PAIRS)
         return super().fit_transform(X, y, **fit_params)
 
-    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+    def estimate_memory(self, X: Sentences, y: Labels = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
         Parameters
@@ -198,7 +199,9 @@ class PairedVectorizer(TrainedVectorizer):
     def _make_objective(self, state: FittedState) -> PairObjective:
         return PairObjective(self._make_encoder(state), self._make_loss())
 
-    def _training_data(self, X: Any, y: Any, groups: Any, keep: bool = False) -> tuple[SentenceCorpus, Evidence, None]:
+    def _training_data(
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
+    ) -> tuple[SentenceCorpus, Evidence, None]:
         """The sentences to learn from, and which of them belong together."""
         name = "X"
         if self.corpus is not None:
@@ -227,17 +230,17 @@ class PairedVectorizer(TrainedVectorizer):
         evidence = Evidence(group, group, texts_of(sentences), np.zeros(len(group), np.int64))
         return sentences, evidence, None
 
-    def _learns_pairs(self, X: Any, y: Any, groups: Any) -> bool:
+    def _learns_pairs(self, X: Sentences, y: Labels, groups: Labels) -> bool:
         """Whether `fit` takes `X` for pairs; else for sentences, which must not be pairs."""
         return y is None and groups is None and not isinstance(X, SentenceCorpus)
 
-    def _holds_pairs(self, X: Any) -> bool:
+    def _holds_pairs(self, X: Sentences) -> bool:
         """Whether `X` is pairs, or sets of them, whatever is given beside it; a table may be anything."""
         if isinstance(X, (list, tuple)) and len(X) and reads_strings(self.analyzer):
             return isinstance(X[0], tuple) or all(map(is_pair, X)) or holds_sets(X, self.analyzer)
         return bool(_sets_of(X))
 
-    def _encoded_pairs(self, X: Any) -> PairCorpus:
+    def _encoded_pairs(self, X: Sentences) -> PairCorpus:
         X = list(X) if hasattr(X, "__next__") else X  # to look at the first one
         if isinstance(X, (list, tuple, np.ndarray)) and len(X) and isinstance(X[0], str):
             raise ValueError(
@@ -246,7 +249,7 @@ class PairedVectorizer(TrainedVectorizer):
             )
         return PairCorpus.from_pairs(X, n_jobs=self.n_jobs, **tokenizer_options(self._tokenizer_of_options()))
 
-    def _encoded(self, X: Any, groups: Any = None) -> SentenceCorpus:
+    def _encoded(self, X: Sentences, groups: Labels = None) -> SentenceCorpus:
         iter_sentences(X)  # checked here, so that errors call it X
         return encoded_with(self, self._tokenizer_of_options(), X, groups)
 
@@ -268,11 +271,11 @@ class PairedVectorizer(TrainedVectorizer):
                 raise ValueError(f"{found}, so no pair can be compared with another. Add pairs of other meanings.")
         return sentences, evidence, None
 
-    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray:
         """Whole clusters of paraphrases of each set."""
         return hold_out_of_sets(Evidence(*annotations), self.validation_fraction, state.seed)
 
-    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+    def _n_sets(self, annotations: Annotations) -> int:
         return Evidence(*annotations).n_sets
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:

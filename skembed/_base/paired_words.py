@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -19,11 +18,10 @@ from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.pairs import IndexedSentences, Loss
-from .._training.spare_arrays import derived_rows, norms_of
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
 from .._word_vectors.bag import hash_vectors
-from .learning import median_above_zero
+from .learning import median_length
 from .paired import EVIDENCE, PairedVectorizer
 
 MOVES = {
@@ -48,7 +46,7 @@ class PairedState(FittedState):
 class PairedWords(PairedVectorizer):
     """Base of the methods whose sentence is made of word vectors, with the options of a loss and of what moves."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
         "learn": [StrOptions(set(MOVES))],
@@ -98,26 +96,22 @@ class PairedWords(PairedVectorizer):
         return [array for array in arrays if not array.name.startswith("_start_")] if self.interpolation < 1 else []
 
     def _encoder_of_words(self, state: FittedState, word_dropout: float = 0.0) -> WordSums:
-        return WordSums(state, MOVES[self.learn], self.alpha, word_dropout, partial(norms_of, self._spares))
+        return WordSums(state, MOVES[self.learn], self.alpha, word_dropout)
 
     def _make_loss(self) -> Loss:
         return HingeLoss(self.margin) if self.loss == "hinge" else SoftmaxLoss(self.temperature)
 
-    def _with_learned_words(self, state: Any) -> Any:
+    def _with_learned_words(self, state: Any) -> PairedState:
         """The state with vectors and weights of the words, by `interpolation` between start and what was learned."""
         start, directions, weights = (state.arrays[name] for name in ("_start_vectors", "_directions", "_scales"))
         share, name = float(self.interpolation), "word_vectors_"
         if share == 1:
             return replace(state.with_arrays({name: directions}), word_weights_=weights)
 
-        def make(rows: Any) -> np.ndarray:
-            vectors = between(start[rows], directions[rows], share)
-            if MOVES[self.learn].keeps_length:
-                norms = np.maximum(row_norms(vectors), np.finfo(np.float32).tiny)
-                vectors *= (row_norms(start[rows]) / norms)[:, None]
-            return vectors
-
-        vectors = derived_rows(self._spares, self._state.arrays.get(name), f"{name} of {share}", directions, make)
+        vectors = between(start, directions, share)
+        if MOVES[self.learn].keeps_length:
+            norms = np.maximum(row_norms(vectors), np.finfo(np.float32).tiny)
+            vectors *= (row_norms(start) / norms)[:, None]
         return replace(state.with_arrays({name: vectors}), word_weights_=between(np.ones_like(weights), weights, share))
 
 
@@ -127,7 +121,7 @@ class PairedSequences(PairedWords):
     A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedWords._parameter_constraints,
         "unknown": [StrOptions({"zero", "hash"})],
     }
@@ -149,12 +143,12 @@ class PairedSequences(PairedWords):
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         network = {name: state.arrays[f"_{name[:-1]}"] for name in self._network}
         if self.interpolation < 1:
-            for name, learned in network.items():
-                network[name] = between(state.arrays[f"_start_{name[:-1]}"], learned, self.interpolation)
+            for name, array in network.items():
+                network[name] = between(state.arrays[f"_start_{name[:-1]}"], array, self.interpolation)
         learned = self._with_learned_words(state).with_arrays(network)
         length = learned.length_of_new_words
         if length is None:
-            length = median_above_zero(norms_of(self._spares, learned.arrays["word_vectors_"]))
+            length = median_length(learned.arrays["word_vectors_"])
         return replace(learned, unknown_length=np.float32(length))
 
     def _embed_words(self, state: FittedState, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.arrays import read_only, row_norms
 from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import CharacterNgrams, counts_characters
 from .._text.known_words import EncodedSentences
 from .._text.ngrams import add_ngrams
 from .._training.learned_arrays import LearnedArray, Start
-from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT32_MAX, integers
+from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
-from .._word_vectors.bag import first_of_each, hash_vectors, sum_rows
+from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
 from .reading import Balance, has_characters
 from .scikit_learn import check_layout
 from .text import TextEstimator
 
+if TYPE_CHECKING:
+    from .queries import Query
+
+
 # Constraints of the options of methods that learn vectors of word n-grams.
-NGRAMS: dict[str, Any] = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
+NGRAMS: Constraints = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
 
 
 def _word_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
@@ -48,7 +51,7 @@ class PooledVectorizer(TextEstimator):
     Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "pooling": [StrOptions({"mean", "sum"})],
         "weighting": [StrOptions({"idf", "sif"}), None],
@@ -71,11 +74,13 @@ class PooledVectorizer(TextEstimator):
     def most_similar(self, words: str, n_words: int = 10) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(
-        self, words: None = None, n_words: int = 10, *, positive: Any = None, negative: Any = None
+        self, words: None = None, n_words: int = 10, *, positive: Query = None, negative: Query = None
     ) -> list[tuple[str, float]]: ...
     @overload
     def most_similar(self, words: Any, n_words: int = 10) -> list[list[tuple[str, float]]]: ...
-    def most_similar(self, words: Any = None, n_words: int = 10, *, positive: Any = None, negative: Any = None) -> Any:
+    def most_similar(
+        self, words: Query = None, n_words: int = 10, *, positive: Query = None, negative: Query = None
+    ) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
         """Find the words whose vectors point in the most similar direction.
 
         Parameters
@@ -169,12 +174,20 @@ class PooledVectorizer(TextEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         orders = tuple(self.ngram_range)
+        if counts_characters(self.analyzer):
+            CharacterNgrams(self.analyzer, self.ngram_range)  # or an error
+            return
         whole = len(orders) == 2 and all(isinstance(n, Integral) for n in orders)
         if not whole or orders[0] != 1 or not 1 <= orders[1] <= INT32_MAX:
             raise ValueError(
                 f"ngram_range must be (1, n) with n >= 1: words are always learned, and n-grams up to length n with "
-                f"them. Got {brief(self.ngram_range)}."
+                f"them. Got {brief(self.ngram_range)}. It counts characters with analyzer='char_wb' or 'char'."
             )
+
+    @property
+    def _longest_word_ngram(self) -> int:
+        longest = int(self.ngram_range[1])
+        return 1 if longest > 1 and counts_characters(self.analyzer) else longest
 
     def _treats_unknown(self, state: FittedState) -> str:
         """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""
@@ -204,8 +217,8 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = self._balance(corpus, state, weights, frequencies)
-        if not balance.is_even:
+        balance = Balance.even() if weighting is None else self._balance(corpus, state, weights, frequencies)
+        if weighting is not None and not balance.is_even:
             weights = weights * balance.factors(vocabulary)
         return replace(
             state,
@@ -229,20 +242,20 @@ class PooledVectorizer(TextEstimator):
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
         """The record of words, then n-grams, which start at zero unless `start` says otherwise."""
-        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self.ngram_range[1] > 1 else 0)
+        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self._longest_word_ngram > 1 else 0)
         options = "n_components", "ngram_range", "n_buckets"
         return LearnedArray("_source_vectors", (n_rows, state.n_features_out_), start, options=options, is_source=True)
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
-        norms = norms_of(getattr(self, "_spares", None), _word_vectors_of(self, state))
-        return replace(state, unknown_length=np.float32(np.median(norms)))
+        return replace(state, unknown_length=self._length_of_unknown(_word_vectors_of(self, state)))
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        rows = self._pool(state, sentences, out)
-        return rows if self.norm is None else normalize(rows, norm=self.norm, copy=False)
+        return self._pool(state, sentences, out, self.norm is not None)
 
-    def _pool(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        """The rows of some sentences, written to `out` if that is given."""
+    def _pool(
+        self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None, is_unit: bool = False
+    ) -> np.ndarray:
+        """The rows of some sentences, of length one or as they are, written to `out` if that is given."""
         rows, weights, is_unknown, ptr = self._features(state, sentences)
         vectors = read_only(self._summed_vectors(state))
         others = vectors[:0]
@@ -255,7 +268,8 @@ class PooledVectorizer(TextEstimator):
             rows[unknown] = -1 - positions
         if out is None:
             out = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
-        sum_rows(rows, weights, ptr, vectors, others, self._option("pooling", state) == "mean", out)
+        form = UNIT if is_unit else MEAN if self._option("pooling", state) == "mean" else SUM
+        sum_rows(rows, weights, ptr, vectors, others, form, out)
         return out
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
@@ -277,12 +291,12 @@ class PooledVectorizer(TextEstimator):
         if len(unknown):
             rows[unknown] = sentences.ids[unknown]
             weights[unknown] = state.unknown_weight
-        if self.ngram_range[1] == 1:
+        if self._longest_word_ngram == 1:
             return rows, weights, is_unknown, sentences.ptr
         n_words, is_of_characters = len(state.vocabulary_), state.is_of_characters
         is_skipped = is_unknown | is_of_characters[rows * ~is_unknown] if len(is_of_characters) else is_unknown
         tokens = rows, weights, is_unknown, is_skipped, sentences.ptr
-        return add_ngrams(*tokens, self.ngram_range[1], n_words, self.n_buckets)
+        return add_ngrams(*tokens, self._longest_word_ngram, n_words, self.n_buckets)
 
     def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""

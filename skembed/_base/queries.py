@@ -6,22 +6,23 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import Bunch
 
 from .._text.character_ngrams import are_ngrams
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._training.state import FittedState
-from .._validation.columns import one_column
+from .._validation.columns import is_sparse, one_column
 from .._validation.messages import brief
 from .reading import has_words_and_ngrams
 
 _STEP = 10_000  # words at a time
 _MOST_COMPARED = 2_000  # words compared with an unknown one by spelling
+
+Query: TypeAlias = Iterable[object] | None  # a word, a sentence or a vector, or several of them
 
 
 class _Direction(NamedTuple):
@@ -32,7 +33,7 @@ class _Direction(NamedTuple):
 
 
 def most_similar(
-    estimator: Any, state: FittedState, words: Any, n_words: int, positive: Any, negative: Any
+    estimator: Any, state: FittedState, words: Query, n_words: int, positive: Query, negative: Query
 ) -> list[Any]:
     """The words whose vectors point in the most similar direction; see `PooledVectorizer.most_similar`."""
     estimator._check_transform_parameters()
@@ -56,7 +57,7 @@ def most_similar(
     return _nearest(estimator, state, _Direction(total, rows), n_words)
 
 
-def _directions_of(estimator: Any, state: FittedState, items: Any, name: str) -> list[_Direction]:
+def _directions_of(estimator: Any, state: FittedState, items: Query, name: str) -> list[_Direction]:
     """Return the directions of words, sentences and vectors; `name` is the parameter in errors."""
     if items is None:
         return []
@@ -65,16 +66,16 @@ def _directions_of(estimator: Any, state: FittedState, items: Any, name: str) ->
     items = one_column(items) if state.n_features_out_ > 1 else items  # of text: no vector has one number
     is_table = len(getattr(items, "shape", ())) == 2  # its rows are vectors
     if is_table:
-        items = items.toarray() if issparse(items) else np.asarray(items)
+        items = items.toarray() if is_sparse(items) else np.asarray(items)
     else:
         items = iter_sentences(items, name=name)
     return [_direction(estimator, state, item, f"{name}[{i}]") for i, item in enumerate(items)]
 
 
-def _direction(estimator: Any, state: FittedState, item: Any, name: str) -> _Direction:
+def _direction(estimator: Any, state: FittedState, item: object, name: str) -> _Direction:
     n_features = state.n_features_out_
     if not isinstance(item, str):
-        vector = _as_vector(item.toarray()[0] if issparse(item) and item.shape[:-1] == (1,) else item)
+        vector = _as_vector(item.toarray()[0] if is_sparse(item) and item.shape[:-1] == (1,) else item)
         if vector is None:
             kind = type(item).__name__
             raise TypeError(f"{name} must be a word, a sentence or a vector, got {brief(item)} of type {kind}.")
@@ -138,7 +139,7 @@ def explain(estimator: Any, state: FittedState, a: str, b: str) -> Bunch:
     return Bunch(similarity=float(contributions.sum()), words_a=words_a, words_b=words_b, contributions=contributions)
 
 
-def weighted_vectors(estimator: Any, state: FittedState, sentence: str) -> tuple[list[str], Any]:
+def weighted_vectors(estimator: Any, state: FittedState, sentence: str) -> tuple[list[str], np.ndarray]:
     """What is summed for one sentence: names, and vectors times weights in float64."""
     encoded = estimator._counted(state, state.known_tokens.encode([sentence]))
     rows, weights, is_unknown, _ = estimator._features(state, encoded)
@@ -159,19 +160,19 @@ def _feature_names(estimator: Any, state: FittedState, encoded: EncodedSentences
     known = [name for name in names if name in state.vocabulary_]
     if has_words_and_ngrams(state.tokenizer):
         known = [name for name, is_ngram in zip(known, are_ngrams(known)) if not is_ngram]
-    for order in range(2, min(estimator.ngram_range[1], len(known)) + 1):
+    for order in range(2, min(estimator._longest_word_ngram, len(known)) + 1):
         names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
     return names
 
 
-def _is_single(items: Any) -> bool:
+def _is_single(items: object) -> bool:
     """Whether this is one word, sentence or vector, not a collection."""
     return isinstance(items, str) or _as_vector(items) is not None
 
 
-def _as_vector(item: Any) -> np.ndarray | None:
+def _as_vector(item: object) -> np.ndarray | None:
     """Return a non-empty vector of numbers as float64; None for anything else."""
-    if issparse(item) and item.ndim == 1:  # one row of a sparse array
+    if is_sparse(item) and item.ndim == 1:  # one row of a sparse array
         item = item.toarray()
     if not hasattr(item, "__len__") or (isinstance(item, (list, tuple)) and any(isinstance(x, str) for x in item[:1])):
         return None

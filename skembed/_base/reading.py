@@ -11,14 +11,15 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize
 
+from .._compiled.arrays import row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import CharacterNgrams, are_ngrams
+from .._text.character_ngrams import CharacterNgrams, are_ngrams, counts_characters
 from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
 from .._training.learned_arrays import WordRows, with_new_rows
-from .._training.spare_arrays import SpareArrays, norms_of
 from .._training.state import FittedState, Vocabulary
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .embedding import check_kept
@@ -28,10 +29,16 @@ _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "s
 
 def tokenizer_options(source: Any) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
-    return {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
+    options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
+    lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
+    if counts_characters(analyzer) and lengths != (1, 1):
+        options["analyzer"] = CharacterNgrams(analyzer, lengths, bool(options["lowercase"]))
+    return options
 
 
-def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic: Any) -> SentenceCorpus:
+def corpus_to_learn_from(
+    estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Any = "word"
+) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X)  # checked here, so that errors call it X
@@ -56,14 +63,9 @@ def corpus_to_learn_from(estimator: Any, X: Any, groups: Any, y: Any, automatic:
     return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
 
 
-def _has_words_to_join(estimator: Any, analyzer: CharacterNgrams) -> bool:
-    return analyzer.words and estimator._joins_words_beside_characters
-
-
-def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Any, groups: Any = None) -> SentenceCorpus:
+def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
-    options = tokenizer_options(tokenizer)
-    return SentenceCorpus.from_sentences(X, groups, missing=estimator.missing, n_jobs=estimator.n_jobs, **options)
+    return SentenceCorpus._encoded(X, groups, tokenizer, estimator.missing, n_jobs=estimator.n_jobs)
 
 
 def check_agreement(estimator: Any, corpus: SentenceCorpus, name: str) -> None:
@@ -97,14 +99,12 @@ def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState)
     """The state with the words of a text, their counts and the tokenizer."""
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
-    n_grams = getattr(estimator, "ngram_range", (1, 1))
     analyzer = corpus.tokenizer.analyzer
-    if n_grams[1] > 1 and isinstance(analyzer, CharacterNgrams) and not _has_words_to_join(estimator, analyzer):
-        beside = ' or "word+char_wb"' if estimator._joins_words_beside_characters else ""
+    joins = getattr(analyzer, "words", True) and estimator._joins_words_beside_characters
+    if isinstance(analyzer, CharacterNgrams) and not joins and getattr(estimator, "_longest_word_ngram", 1) > 1:
         raise ValueError(
-            f"ngram_range={brief(n_grams)} makes n-grams of words, but the text is cut into n-grams of characters. "
-            f'Leave ngram_range=(1, 1), or use analyzer="word"{beside}. The lengths of '
-            "n-grams of characters are those of CharacterNgrams, as in analyzer=CharacterNgrams('char_wb', (2, 5))."
+            f"ngram_range={brief(estimator.ngram_range)} makes n-grams of words, but the text is cut into n-grams of "
+            "characters. Leave ngram_range=(1, 1), or use analyzer='char_wb' or 'char', where it counts characters."
         )
     vocabulary = corpus.vocabulary.prune(estimator._option("min_count", state), estimator.max_features)
     return replace(
@@ -141,7 +141,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif not has_order(corpus):
+    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
@@ -261,7 +261,7 @@ class Growth(NamedTuple):
     waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
 
 
-def check_new_words(new_words: Any) -> None:
+def check_new_words(new_words: object) -> None:
     """Refuse any other value of the argument of `partial_fit`."""
     if not isinstance(new_words, str) or new_words not in NEW_WORDS:
         raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")
@@ -299,11 +299,11 @@ def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_
         vectors = hash_vectors(growth.words, source.shape[1])
         length = state.unknown_length
         if length is None:
-            length = np.median(norms_of(estimator._spares, state.arrays[source.name][:n_words]))
+            length = np.median(row_norms(state.arrays[source.name][:n_words]))
         vectors *= length
     new_rows = WordRows(n_words, growth.rows, vectors)
-    spares = estimator._spares or SpareArrays()
-    return grown.with_arrays(with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows, spares.grown))
+    larger = with_new_rows(arrays, estimator.solver, state.arrays, state.seed, new_rows)
+    return replace(grown.with_arrays(larger), records=arrays)
 
 
 def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:

@@ -14,11 +14,12 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.constraints import PredicateConstraint, check_values, integers
+from .._validation.constraints import Constraints, PredicateConstraint, check_values, integers
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import changed_to_plain
 
@@ -31,16 +32,18 @@ WORDS = PredicateConstraint(
 )
 
 
-def validate_parameters(estimator: Any) -> None:
-    """Check all parameters of an estimator."""
+def validate_parameters(estimator: BaseEstimator) -> None:
+    """Check all parameters of an estimator, each by itself and then together."""
     check_values(estimator._parameter_constraints, estimator.get_params(deep=False), type(estimator).__name__)
+    if hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
 
 
 @contextmanager
-def checked_parameters(estimator: Any) -> Iterator[None]:
+def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
     """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
 
-    An estimator with `_check_parameters` is checked by that, in every call: compiled kernels rely on it, also where
+    Those of an estimator with `_check_parameters` are checked in every call: compiled kernels rely on it, also where
     scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
     """
     given = estimator.get_params(deep=False)
@@ -48,7 +51,7 @@ def checked_parameters(estimator: Any) -> Iterator[None]:
     vars(estimator).update(now)
     try:
         if hasattr(estimator, "_check_parameters"):
-            estimator._check_parameters()
+            validate_parameters(estimator)
         yield
     finally:
         # Not what a callback has set meanwhile.
@@ -58,9 +61,9 @@ def checked_parameters(estimator: Any) -> Iterator[None]:
 class ReadsText(BaseEstimator):
     """Base of the estimators whose `X` is text."""
 
-    _parameter_constraints: dict[str, Any]
+    _parameter_constraints: Constraints
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -78,7 +81,7 @@ def length_without_source(value: int | str) -> int:
     return 100 if isinstance(value, str) else int(value)
 
 
-def warn_of_another_length(estimator: Any, option: str, length: int, source: str) -> None:
+def warn_of_another_length(estimator: BaseEstimator, option: str, length: int, source: str) -> None:
     """Warn if vectors of another length than that of a source are asked for; "auto" asks for none."""
     asked = getattr(estimator, option)
     if asked not in (length, "auto"):
@@ -118,7 +121,7 @@ def fit_context(method: AnyMethod) -> AnyMethod:
     return decorated
 
 
-def hide_class_name(*methods: Any) -> None:
+def hide_class_name(*methods: Callable[..., object]) -> None:
     """Let Python's errors about arguments say "transform()", without a base class, where scikit-learn wraps methods."""
     for method in methods:
         unwrap(method).__qualname__ = method.__name__  # that of what wraps it stays, by which pickle finds it
@@ -135,7 +138,7 @@ class OtherVersionWarning(InconsistentVersionWarning):
         )
 
 
-def check_step(name: str, step: Any, kinds: tuple[type, ...], n_words: int) -> None:
+def check_step(name: str, step: object, kinds: tuple[type, ...], n_words: int) -> None:
     """Raise a ValueError if a fitted transformer of scikit-learn is none of some kinds, or for other words."""
     if not isinstance(step, kinds):
         raise ValueError(f"{name} is {brief(step)}, which has the wrong type.")
@@ -151,7 +154,7 @@ def sparse_rows(rows: csr_array) -> csr_matrix | csr_array:
     return rows if get_config().get("sparse_interface") == "sparray" else csr_matrix(rows)
 
 
-def refuse_frames(estimator: Any, advice: str) -> None:
+def refuse_frames(estimator: BaseEstimator, advice: str) -> None:
     """Raise a ValueError if `set_output` asks an estimator with sparse rows for a data frame."""
     wanted = _get_output_config("transform", estimator)["dense"]
     if wanted != "default":
@@ -183,7 +186,7 @@ class ShortReprMixin:
         return repr(type(self)(**params | short)) if short else str(super().__repr__(N_CHAR_MAX))  # type: ignore[call-arg]
 
 
-def _without_rows(params: Mapping[str, Any]) -> dict[str, Any]:
+def _without_rows(params: Mapping[str, object]) -> dict[str, Summary]:
     """Summaries of the parameters that are mappings of many rows."""
     return {
         name: Summary(f"<{_OF_ROWS[name].format(len(value))}>")
@@ -202,7 +205,7 @@ class Summary:
         return self.text
 
 
-def short(value: Any) -> Any:
+def short(value: Any) -> object:
     """Return the value, or a summary if the value is large.
 
     Examples
@@ -219,28 +222,30 @@ def short(value: Any) -> Any:
     return value
 
 
-def layout_of_options(estimator: Any, arrays: list[LearnedArray], state: FittedState) -> dict[str, Any]:
+def layout_of_options(estimator: BaseEstimator, arrays: list[LearnedArray], state: FittedState) -> dict[str, object]:
     """Parameters that set the rows of the arrays; with others, a kernel would go past their end."""
-    return {name: _plain(estimator._option(name, state)) for array in arrays for name in array.options}
+    given = {name: _plain(getattr(estimator, name)) for array in arrays for name in array.options}
+    return {name: estimator._option(name, state) if value == "auto" else value for name, value in given.items()}
 
 
-def as_fitted(estimator: Any, state: FittedState) -> Any:
+def as_fitted(estimator: BaseEstimator, state: FittedState) -> BaseEstimator:
     """The estimator with these parameters as they were in the fit."""
     estimator = copy(estimator)
     vars(estimator).update(state.layout or {})
     return estimator
 
 
-def records_of(estimator: Any, state: FittedState) -> list[ArrayRecord]:
+def records_of(estimator: BaseEstimator, state: FittedState) -> list[ArrayRecord]:
     """A record of each array of a fitted state."""
     if state.layout is None:
         return list(estimator._derived_arrays(state))
-    fitted = as_fitted(estimator, state)
-    learned = [record for array in fitted._learned_arrays(state) for record in array.records(fitted.solver)]
+    fitted = estimator if state.records else as_fitted(estimator, state)  # in a fit, or of a model that was read
+    arrays = state.records or fitted._learned_arrays(state)
+    learned = [record for array in arrays for record in array.records(fitted.solver)]
     return learned + list(fitted._derived_arrays(state))
 
 
-def check_layout(estimator: Any, state: FittedState, *, but: str = "") -> None:
+def check_layout(estimator: BaseEstimator, state: FittedState, *, but: str = "") -> None:
     """Raise a ValueError if a parameter that sets the shape of an array was changed after the fit."""
     for name, value in (state.layout or {}).items():
         now = _plain(getattr(estimator, name))
@@ -251,5 +256,5 @@ def check_layout(estimator: Any, state: FittedState, *, but: str = "") -> None:
             )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
 from .._corpus.corpus import SentenceCorpus
@@ -21,11 +21,12 @@ from .._text.sources import encode_words
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from .._word_vectors import character_ngrams
 from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary_model
-from .._word_vectors.matches import counts_of, known_fraction
+from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.processing import add_spelling, hash_numbers, remove_components
 from .._word_vectors.read import is_table, learns_none, read_source
 from .learning import is_unfitted
@@ -34,14 +35,18 @@ from .scikit_learn import ShortReprMixin
 from .trained import TrainedVectorizer
 
 
-def is_list(source: Any) -> bool:
+def is_list(source: object) -> bool:
     """Whether these are several sources."""
     return isinstance(source, (list, tuple)) and not is_table(source)
 
 
 def fit_with(
-    estimator: Any, corpus: SentenceCorpus, random_state: Any, n_jobs: int | None, kept: Checkpoint | None = None
-) -> Any:
+    estimator: BaseEstimator,
+    corpus: SentenceCorpus,
+    random_state: RandomState,
+    n_jobs: int | None,
+    kept: Checkpoint | None = None,
+) -> BaseEstimator:
     """Fit an estimator to a text; where its seed or number of threads is None, it takes these."""
     if not takes_corpus(estimator):  # not of this package
         raise TypeError(learns_none(estimator))
@@ -62,12 +67,12 @@ def fit_with(
     return estimator
 
 
-def unwrapped(estimator: Any) -> Any:
+def unwrapped(estimator: BaseEstimator) -> BaseEstimator:
     """Return the estimator in a :class:`~sklearn.frozen.FrozenEstimator`, or the estimator itself."""
     return getattr(estimator, "estimator", estimator)
 
 
-def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
+def learned_vectors(estimator: BaseEstimator) -> tuple[list[str], np.ndarray]:
     """Words and vectors of an estimator that no other code uses: a copy only if it also has rows of n-grams."""
     if isinstance(estimator, PooledVectorizer):
         state = estimator._fitted_state()
@@ -76,7 +81,9 @@ def learned_vectors(estimator: Any) -> tuple[list[str], np.ndarray]:
     return read_source(estimator)[:2]
 
 
-def fitted_clones(sources: Sequence[Any], corpus: SentenceCorpus, random_state: Any, n_jobs: int | None) -> list[Any]:
+def fitted_clones(
+    sources: Sequence[WordVectors], corpus: SentenceCorpus, random_state: RandomState, n_jobs: int | None
+) -> list[WordVectors]:
     """Replace each unfitted estimator of a list by a fitted clone, each with a different seed."""
     random = check_random_state(random_state)
     # Fitted sources get a seed too, so that they do not change the seeds of the others.
@@ -104,7 +111,7 @@ def needs_order_for(source: Any) -> str | None:
 class GivenVectors(ShortReprMixin, PooledVectorizer):
     """Base of the estimators with the parameter `word_vectors`."""
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         "word_vectors": "no_validation",  # checked when they are read
         "n_components": [integers(1)],
@@ -114,7 +121,7 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
     word_vectors: Any
     n_components: Any
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomState
 
     _source_option = "word_vectors"
 
@@ -137,11 +144,11 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
         )
         return self._text_statistics(corpus, state)
 
-    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
         shape = len(state.vocabulary_), state.n_features_out_
         return [ArrayRecord("word_vectors_", shape, axis_of_words=0)]
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share the given vectors, which `clone` would otherwise copy for every fold."""
         bare = copy(self)
         bare.word_vectors = None
@@ -164,7 +171,7 @@ class GivenVectors(ShortReprMixin, PooledVectorizer):
         return super()._restored(state)
 
 
-def _holds(source: Any, vectors: np.ndarray) -> bool:
+def _holds(source: WordVectors | Sequence[WordVectors] | None, vectors: np.ndarray) -> bool:
     """Whether a parameter, not a path or a list, has exactly these vectors."""
     if source is None or isinstance(source, str) or hasattr(source, "__fspath__") or is_list(source):
         return False
@@ -181,7 +188,7 @@ def _is_same(array: np.ndarray, other: np.ndarray) -> bool:
     return one["data"][0] == two["data"][0] and all(one[key] == two[key] for key in ("shape", "strides", "typestr"))
 
 
-def _read_quietly(source: Any) -> np.ndarray:
+def _read_quietly(source: WordVectors) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fit has warned
         return read_source(source)[1]
@@ -194,7 +201,7 @@ class ProcessedState(FittedState):
     ngram_lengths: tuple[int, int] = ABSENT
     hash_numbers: bool = ABSENT
     spelling_weight: float = ABSENT
-    word2vec_: Any = ABSENT  # the estimator that learned the vectors, if none were given
+    word2vec_: TrainedVectorizer | None = ABSENT  # the estimator that learned the vectors, if none were given
 
     def for_inference(self, records: Iterable[ArrayRecord]) -> ProcessedState:
         return replace(super().for_inference(records), word2vec_=ABSENT)
@@ -224,7 +231,7 @@ class ProcessedVectors(GivenVectors):
         state: ProcessedState = replace(super()._taken(corpus, words, vectors), ngram_lengths=(1, 0))
         return state.with_arrays({"ngram_vectors_": np.zeros((0, state.n_features_out_), np.float32)})
 
-    def _with_ngrams(self, state: ProcessedState, source: Any) -> ProcessedState:
+    def _with_ngrams(self, state: ProcessedState, source: WordVectors | Sequence[WordVectors]) -> ProcessedState:
         """The state with the n-grams of a model of fastText, if unknown words need them."""
         if self.unknown != "ngrams":
             return state
@@ -238,7 +245,7 @@ class ProcessedVectors(GivenVectors):
             )
         return replace(state.with_arrays({"ngram_vectors_": model.read_ngrams()}), ngram_lengths=model.lengths)
 
-    def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
+    def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
         width = state.n_features_out_
         made = ArrayRecord("_processed_vectors", (len(state.vocabulary_), width), axis_of_words=0)
         moments = ArrayRecord("_moments", (width, width), "float64", kept=False)

@@ -16,12 +16,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.products import sparse_product
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .._training.state import ABSENT, Fitted, FittedState
-from .._word_vectors.character_ngrams import count_ngrams, sum_ngrams
+from .._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
 from .learning import is_unfitted
@@ -58,6 +59,12 @@ class Found(NamedTuple):
     words: list[str]
     vectors: np.ndarray  # (n_words, n_targets) float32: what each adds to a sentence
     ngram_vectors: np.ndarray  # (n_buckets, n_targets) float32
+
+    def coded(self, scale: float = 1.0) -> dict[str, np.ndarray]:
+        """The arrays of a state with the vectors of n-grams, times a scale."""
+        codes, scales = in_8_bits(self.ngram_vectors)
+        return {"_ngram_codes": codes, "_ngram_scales": scales * np.float32(scale)}
+
     solution: Solution
 
 
@@ -69,11 +76,15 @@ class RegressedState(FittedState):
     score_: float = ABSENT
 
 
+def _ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+    return from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
+
+
 class SpelledWords(GivenVectors):
     """Base of the estimators whose words are learned with their n-grams, of which unknown words are made."""
 
     _state = RegressedState()
-    ngram_vectors_ = Fitted[NDArray[np.float32]]()
+    ngram_vectors_ = Fitted[NDArray[np.float32]](_ngram_vectors_of)
     norm = "l2"  # of rows; only their directions are learned
     _parameter_constraints: dict[str, Any] = {
         **GivenVectors._parameter_constraints,
@@ -97,20 +108,25 @@ class SpelledWords(GivenVectors):
         alpha = None if self.alpha == "auto" else float(self.alpha)
         with Threads(count_threads(self.n_jobs)) as threads:
             found = fit_ridge(sentences, features.parts, targets, alpha, threads, random_state, leave_out=leave_out)
-        of_words = sentences.T @ found.dual
+        of_words = sparse_product(csr_array(sentences.T), found.dual)
         # Any other word is the sum of its n-grams, as if it was unknown.
         kept = np.flatnonzero(features.is_learned | features.parts.given.any(axis=1))
-        vectors = np.ascontiguousarray(features.parts.gram(of_words)[kept], np.float32)
-        of_ngrams = features.bucket_weights[:, None] * (features.parts.ngrams.T @ of_words)
+        by_ngram = csr_array(features.parts.ngrams.T)
+        vectors = np.ascontiguousarray(features.parts.gram(of_words, by_ngram)[kept], np.float32)
+        of_ngrams = features.bucket_weights[:, None] * sparse_product(by_ngram, of_words)
         words = [features.words[row] for row in kept]
         return Found(words, vectors, np.ascontiguousarray(of_ngrams, np.float32), found)
 
     def _unknown_vectors(self, state: FittedState, words: list[str]) -> np.ndarray:
-        return sum_ngrams(words, _NGRAMS, state.arrays["ngram_vectors_"])
+        return sum_ngrams(words, _NGRAMS, state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
-        of_ngrams = ArrayRecord("ngram_vectors_", (None, state.n_features_out_), axis_of_words=0)
-        return [*super()._derived_arrays(state), of_ngrams]
+        n_buckets = len(state.arrays["_ngram_codes"])
+        return [
+            *super()._derived_arrays(state),
+            ArrayRecord("_ngram_codes", (n_buckets, state.n_features_out_), "uint8"),
+            ArrayRecord("_ngram_scales", (n_buckets,)),
+        ]
 
 
 def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarray]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,14 +17,18 @@ from .. import __version__
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
-from .._validation.columns import length_of
-from .._validation.constraints import INT64_MAX, check_values, integers
+from .._validation.columns import Labels, Sentences, length_of
+from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short, validate_parameters
+from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
+
+if TYPE_CHECKING:
+    from .._corpus.pairs import CorpusOrPairs
+
 
 _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 # The vectors that sentences are made of: the first of these that a method has.
@@ -38,28 +43,28 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     another thread fits the estimator; a fit replaces it in one assignment. A subclass adds `_vectors_of`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "min_count": [integers(1, INT64_MAX)],
         "max_features": [integers(1, INT64_MAX), None],
         "analyzer": [StrOptions({"word", "char", "char_wb", "word+char_wb"}), callable],
         "token_pattern": [str, None],
         "lowercase": ["boolean"],
-        "stop_words": [StrOptions({"english"}), WORDS, None],
+        "stop_words": [None, StrOptions({"english"}), WORDS],
         "stemmer": [callable, str, None],
         "missing": [StrOptions({"error", "empty"})],
-        "corpus": [CORPUS, None],
+        "corpus": [None, CORPUS],
     }
 
     # Defaults of the options that a method does not offer.
-    analyzer: Any = "word"
+    analyzer: Analyzer = "word"
     token_pattern: str | None = None
     lowercase: bool = True
-    stop_words: Any = None
-    stemmer: Any = None
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
     missing: str = "error"
     min_count: Any = 1
     max_features: int | None = None
-    corpus: SentenceCorpus | None = None
+    corpus: CorpusOrPairs | None = None
     n_jobs: int | None = None
     _state = FittedState()  # in the class: that of an estimator that is not fitted
     # Fields that a fitted state has; subclasses name more.
@@ -72,7 +77,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     _source_option = ""  # the parameter for another estimator to learn with
     _joins_words_beside_characters = False  # to word n-grams
     _learns_from = "text"  # or "pairs" or "targets", which text alone does not hold
-    _paper_settings: dict[str, dict[str, Any]] = {}  # parameters by the name of a paper's method
+    _paper_settings: dict[str, Settings] = {}  # parameters by the name of a paper's method
 
     @classmethod
     @cache
@@ -81,7 +86,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         names: list[str] = super()._get_param_names()
         return names
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
@@ -89,7 +94,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
     def _validate_params(self) -> None:
-        """Leave it to :meth:`_check_parameters`, which every fit calls."""
+        """Leave it to `fit_context`, which checks in every call."""
 
     @property
     def _n_features_out(self) -> int:
@@ -141,12 +146,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __copy__(self) -> Self:
         copied = object.__new__(type(self))
-        copied.__dict__.update({name: value for name, value in vars(self).items() if name != "_spares"})
+        copied.__dict__.update(self.__dict__)
         return copied
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         values: dict[str, Any] = dict(super().__getstate__())
-        values.pop("_spares", None)
         if "_state" in values:
             values["_state"] = self._stored(values["_state"])
         return values | {_VERSION: __version__}
@@ -168,11 +172,11 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if state is not None:
             self._publish(self._restored(state))
 
-    def _stored(self, state: Any) -> FittedState:
+    def _stored(self, state: FittedState) -> FittedState:
         """What a pickle keeps of the state: all that :meth:`_restored` does not make again."""
         return state
 
-    def _restored(self, state: Any) -> FittedState:
+    def _restored(self, state: FittedState) -> FittedState:
         """The state again from what a pickle has kept."""
         return state
 
@@ -181,9 +185,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
-        def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]: ...
+        def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]: ...
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from `X`, then embed it.
 
         Parameters
@@ -211,7 +215,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         rows: NDArray[np.float32] = self.fit(X, y, **fit_params).transform(X)
         return rows
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: Sentences) -> NDArray[np.float32]:
         """Embed sentences.
 
         Parameters
@@ -242,7 +246,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return self._embed(self._fitted_state(), X, "X")
 
-    def coverage(self, X: Any) -> NDArray[np.float64]:
+    def coverage(self, X: Sentences) -> NDArray[np.float64]:
         """Fraction of the words of each sentence that are in the vocabulary.
 
         Parameters
@@ -282,7 +286,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def similarity(self, a: str, b: str) -> float: ...
     @overload
     def similarity(self, a: Any, b: Any) -> NDArray[np.float64]: ...
-    def similarity(self, a: Any, b: Any) -> Any:
+    def similarity(self, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
         """Cosine of two sentences, or of each sentence of `a` with the sentence of `b` at the same position.
 
         Parameters
@@ -314,7 +318,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         return similarity(self, self._fitted_state(), a, b)
 
-    def _embed(self, state: FittedState, X: Any, name: str) -> np.ndarray:
+    def _embed(self, state: FittedState, X: Sentences, name: str) -> np.ndarray:
         """The rows of sentences; errors call the sentences `name`."""
         self._check_transform_parameters()
         return embed(self, state, X, name)
@@ -331,8 +335,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return next(state.arrays[name] for name in _VECTORS if name in state.arrays)
 
     def _check_parameters(self) -> None:
-        """Raise an error for invalid parameters; it takes a fraction of a millisecond."""
-        validate_parameters(self)
+        """Raise an error for parameters that are valid by themselves, but not together."""
 
     def _check_transform_parameters(self) -> None:
         """Check those that each `transform` reads, because they may have been set after the fit."""
@@ -340,14 +343,16 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         values = {name: getattr(self, name) for name in names}
         check_values(self._parameter_constraints, values, type(self).__name__)
 
-    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """The tokenizer of the parameters, where ``analyzer="auto"`` stands for `automatic`."""
         options = tokenizer_options(self)
         if isinstance(self.analyzer, str) and self.analyzer == "auto":
             options["analyzer"] = automatic
         return Tokenizer(**options)
 
-    def _corpus_to_learn_from(self, X: Any, groups: Any, y: Any = None, automatic: Any = "word") -> SentenceCorpus:
+    def _corpus_to_learn_from(
+        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Analyzer = "word"
+    ) -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
         return corpus_to_learn_from(self, X, groups, y, automatic)
 
@@ -357,13 +362,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _option(self, name: str, state: FittedState | None = None) -> Any:
         """Value of a parameter; what "auto" means may depend on what was learned, by default so far."""
-        value = getattr(self, name)
-        is_automatic = isinstance(value, str) and value == "auto"
-        return self._meaning_of_auto(name, self._state if state is None else state) if is_automatic else value
-
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """What "auto" stands for."""
-        return "auto"
+        return getattr(self, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
         """The state with the words to learn, and what follows from the text alone."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -13,21 +12,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.threads import count_threads
 from .._corpus.corpus import SentenceCorpus
-from .._text.tokenizer import Tokenizer
-from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import EncodedText, Examples, in_order, without_classes
+from .._shards.plan import EngineLike
+from .._text.tokenizer import Analyzer, Tokenizer
+from .._training.checkpoint import Checkpoint, identity_of
+from .._training.encoded_text import Annotations, EncodedText, by_class, in_order, without_classes
 from .._training.learned_arrays import LearnedArray, Start
-from .._training.passes import AutoPasses, hold_out, passes_of, warn_of_nothing
-from .._training.spare_arrays import SpareArrays
+from .._training.passes import AutoPasses, hold_out, passes_of
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
-from .._validation.constraints import INT64_MAX, integers, is_set
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.messages import warn_at_user
 from .._validation.targets import check_length
-from .._validation.values import PathLike
+from .._validation.values import PathLike, RandomState
+from .._word_vectors.matches import WordVectors
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,
-    encode_text,
     kept_state,
     learn,
     new_state,
@@ -35,7 +36,14 @@ from .learning import (
     tokenizer_with_init,
     vocabulary_with_init,
 )
-from .reading import check_new_words, learn_words, warn_if_unordered
+from .reading import (
+    check_new_words,
+    corpus_to_learn_from,
+    learn_vocabulary,
+    learn_words,
+    waiting_after,
+    warn_if_unordered,
+)
 from .scikit_learn import (
     LENGTH,
     CallbackSupportMixin,
@@ -58,7 +66,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     that `init` lacks, the most frequent first. These start as unknown words count with ``unknown="hash"``.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "n_components": LENGTH,
         "init": "no_validation",  # checked when it is read
@@ -77,7 +85,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
 
     # Defaults of the options that a method does not offer.
     n_components: Any = 100
-    init: Any = None
+    init: WordVectors | None = None
     freeze_init: bool = False
     _option_of_length = "n_components"  # of the word vectors
     _median_length_at_start: float | None = None  # to which vectors that another method has learned are scaled
@@ -93,15 +101,14 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     n_iter_no_change: int = 3
     tol: float = 1e-4
     warm_start: bool = False
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
     loss_curve_ = Fitted[list[float]]()
     validation_loss_curve_ = Fitted[list[float]]()
     n_iter_ = Fitted[int]()
     _needed: tuple[str, ...] = ("seed", "n_tokens", "layout", "n_iter_", "loss_curve_", "validation_loss_curve_")
-    _spares: SpareArrays | None = None  # memory in which the next `partial_fit` learns, never copied or pickled
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share `init`: a clone of a fitted estimator would have nothing to start from."""
         if self.init is None:
             return super().__sklearn_clone__()
@@ -114,10 +121,10 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
     ) -> Self:
@@ -152,7 +159,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
+    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences.
 
         The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
@@ -188,30 +195,24 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """
         return self._partial_fit(X, y, groups, new_words)
 
-    def _partial_fit(self, X: Any, y: Any, groups: Any, new_words: str) -> Self:
+    def _partial_fit(self, X: Sentences, y: Labels, groups: Labels, new_words: str) -> Self:
         check_new_words(new_words)
         keep = self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
+            n_passes = 0 if without_classes(classes) else 1
             if keep:
-                self._spares = self._spares or SpareArrays()
-            try:
-                state = (
-                    self._keep_vocabulary(corpus, annotations) if keep else self._start(corpus, annotations, classes)
-                )
-                if keep:
-                    state = learn_words(self, corpus, state, "ignore" if without_classes(classes) else new_words)
-                state = replace(state, from_labels=classes is not None)
-                n_passes = 0 if without_classes(classes) else 1
-                learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
-            finally:
-                if self._spares is not None:
-                    self._spares.give_up()
+                state = self._keep_vocabulary(corpus, annotations)
+                state = learn_words(self, corpus, state, new_words if n_passes else "ignore")
+            else:
+                state = self._start(corpus, annotations, classes)
+            state = replace(state, from_labels=classes is not None)
+            learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
         return self
 
-    def estimate_memory(self, X: Any, y: Any = None) -> dict[str, int]:
+    def estimate_memory(self, X: Sentences, y: Labels = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
 
         Parameters
@@ -247,19 +248,18 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         True
         """
         with checked_parameters(self):
-            keep = is_set(self, "warm_start") and self._state.layout is not None
+            keep = self.warm_start and self._state.layout is not None
             corpus, annotations, classes = self._training_data(X, y, None, keep)
             if keep:
                 check_layout(self, self._state)
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
-    def _fit(self, X: Any, y: Any, groups: Any, saved: Checkpoint, engine: Any = None) -> Self:
-        keep = is_set(self, "warm_start") and self.__sklearn_is_fitted__()
+    def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: EngineLike = None) -> Self:
+        keep = self.warm_start and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
-            self.__dict__.pop("_spares", None)
             if keep:
                 state = self._keep_vocabulary(corpus, annotations)
                 check_kept(self, state, corpus)
@@ -267,8 +267,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 state = self._start(corpus, annotations, classes, saved.seed)
             state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
-                from .._training.checkpoint import identity_of
-
                 saved.begin(state.seed, identity_of(self, corpus, annotations, state))
             options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
             n_passes = passes_of(self, corpus.n_tokens, classes)
@@ -290,42 +288,29 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     def _make_objective(self, state: FittedState) -> Objective:
         raise TypeError(f"{type(self).__name__} does not say what it learns.")
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         """Arrays with a value for each sentence, such as labels, which the objective gets with the text."""
         return ()
 
-    def _classes_of(self, y: Any, groups: Any, keep: bool) -> np.ndarray | None:
-        """The classes of each sentence, (n_sentences, n_most) int64, or None to learn without them.
-
-        With ``keep`` the fit goes on from an earlier one; then no sentence may have a class, so that it is skipped.
-        """
-        return None
-
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         """The text to learn from, arrays with a value for each of its sentences, and their classes, if any."""
-        classes = self._classes_of(y, groups, keep)
-        of_text = self._automatic_analyzer(classes, keep)
-        corpus = self._corpus_to_learn_from(X, groups, y if classes is None else None, of_text)
-        annotations = self._sentence_targets(corpus, y) if classes is None else (classes,)
+        corpus = corpus_to_learn_from(self, X, groups, y)
+        annotations = self._sentence_targets(corpus, y)
         for values in annotations:
             check_length(values, corpus.n_sentences, "the text")
-        return corpus, annotations, classes
+        return corpus, annotations, None
 
-    def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Any:
-        """What ``analyzer="auto"`` stands for."""
-        return "word"
-
-    def _settings(
-        self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: np.ndarray | None
-    ) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: np.ndarray | None) -> FittedState:
         """The state with what follows from `y`, such as what options of "auto" stand for."""
         return state
 
-    def _meaning_of_auto(self, name: str, state: FittedState) -> Any:
-        """A length of "auto" is that of the word vectors of a fit."""
-        return self._width_of_words(state) if name == self._option_of_length else super()._meaning_of_auto(name, state)
+    def _option(self, name: str, state: FittedState | None = None) -> Any:
+        """Value of a parameter; a length of "auto" is that of the word vectors of a fit."""
+        value = getattr(self, name)
+        is_length = name == self._option_of_length and isinstance(value, str)
+        return self._width_of_words(self._state if state is None else state) if is_length else value
 
     def _width_of_words(self, state: FittedState) -> int:
         """Length of the word vectors; before there are any, that of a start at random."""
@@ -333,27 +318,33 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
             return int(state.n_features_out_)
         return length_without_source(getattr(self, self._option_of_length))
 
-    def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
+    def _tokenizer_of_options(self, automatic: Analyzer = "word") -> Tokenizer:
         """How words are made: as in `init`, unless an option differs from its default."""
-        return tokenizer_with_init(self.init, super()._tokenizer_of_options(automatic))
+        mine = super()._tokenizer_of_options(automatic)
+        return mine if self.init is None else tokenizer_with_init(self.init, mine)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         check_agrees_with_init(self.init, corpus, name)
         super()._check_agreement(corpus, name)
 
     def _learn_vocabulary(self, corpus: SentenceCorpus, state: FittedState) -> FittedState:
-        state = super()._learn_vocabulary(corpus, state)
-        return state if self.init is None else vocabulary_with_init(self, corpus, state)
+        state = learn_vocabulary(self, corpus, state)
+        n_learned = len(state.vocabulary_)
+        if self.init is not None:
+            state = vocabulary_with_init(self, corpus, state)
+        return replace(state, waiting=waiting_after(corpus, n_learned, state.vocabulary_))
 
     def _start_of_words(self, state: FittedState, at_random: Start) -> Start:
         """Start of an array that has the words in its first rows: from `init`, or at random without it."""
         return at_random if state.start is None else start_of_words(self, state)
 
-    def _start(self, corpus: SentenceCorpus, annotations: Any, classes: Any, seed: int | None = None) -> FittedState:
+    def _start(
+        self, corpus: SentenceCorpus, annotations: Annotations, classes: np.ndarray | None, seed: int | None = None
+    ) -> FittedState:
         """The state before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
         return new_state(self, corpus, annotations, classes, seed)
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         """The state of an earlier fit, to go on from; what training changes is copied, in case it fails."""
         return kept_state(self, corpus)
 
@@ -361,36 +352,34 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
         return np.ones(len(state.word_counts_), np.float32)
 
-    def _encode_text(
-        self, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
-    ) -> EncodedText:
-        """The corpus for the objective, in word ids of the vocabulary."""
-        return encode_text(self, corpus, state, annotations)
-
-    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Any) -> np.ndarray:
+    def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray:
         """Which sentences are held out."""
         classes = annotations[0] if state.from_labels else None
         return hold_out(corpus, self.validation_fraction, state.seed, classes)
 
-    def _n_sets(self, annotations: tuple[np.ndarray, ...]) -> int:
+    def _n_sets(self, annotations: Annotations) -> int:
         """Number of sets of the text, which are learned one after the other, each in all passes."""
         return 1
 
     def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        warn_of_nothing(type(self).__name__, losses, validation)
+        """Warn of a loss of exactly zero, which means that there was no target."""
+        for text, curve, outcome in (
+            ("text", losses, "the last pass changed nothing"),
+            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+        ):
+            if curve and curve[-1] == 0.0:
+                warn_at_user(
+                    f"{type(self).__name__} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
+                    "too few or too short, or their words unknown or too rare."
+                )
 
     def _make_loop(
-        self, state: FittedState, text: EncodedText, engine: Any, *, partial: bool, passes_of_a_set: int
+        self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
     ) -> Any:
         """What makes the passes over the text; `engine` is None but for methods that learn in shards."""
         return self._make_trainer(state, passes_of_a_set)
 
     def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
-        n_threads, examples = count_threads(self.n_jobs), self._examples(state)
-        records = partial(self._learned_arrays, state)
-        options = LoopOptions(self.solver, self.batch_size, n_threads, examples, records, state, passes_of_a_set)
+        n_threads, examples = count_threads(self.n_jobs), by_class if state.from_labels else in_order
+        options = LoopOptions(self.solver, self.batch_size, n_threads, examples, state, passes_of_a_set)
         return self._make_objective(state).make_loop(options)
-
-    def _examples(self, state: FittedState) -> Examples:
-        """What belongs together in a pass."""
-        return in_order

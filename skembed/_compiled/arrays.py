@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from numpy.typing import DTypeLike
 
+from .._validation.columns import Matrix, is_sparse
 from .._validation.constraints import INT32_MAX
 
 _LINES = 128  # bytes of two cache lines, which processors fetch in pairs
@@ -16,7 +17,7 @@ _LINES = 128  # bytes of two cache lines, which processors fetch in pairs
 _GAP = 1024
 
 
-def unshared_zeros(shape: Any, dtype: Any) -> np.ndarray:
+def unshared_zeros(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     """Zeros that share no cache line with another array.
 
     This avoids false sharing: a line that two threads write to moves between their cores each time, and a fit takes up
@@ -56,16 +57,16 @@ def between(start: np.ndarray, end: np.ndarray, share: float) -> np.ndarray:
 class Allocator:
     """Allocates the buffers of a fit."""
 
-    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         if shape[0] > INT32_MAX:  # rows have int32 indices
             raise MemoryError
         return unshared_zeros(shape, dtype)
 
-    def named(self, **arrays: tuple[tuple[int, ...], Any]) -> dict[str, Any]:
+    def named(self, **arrays: tuple[tuple[int, ...], DTypeLike]) -> dict[str, Any]:
         """Zeros of a shape and a dtype each, by name."""
         return {name: self.zeros(shape, dtype) for name, (shape, dtype) in arrays.items()}
 
-    def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:
+    def values(self, n: int, dtype: DTypeLike, numbers: Callable[[], np.ndarray]) -> Any:
         """Return the ``n`` numbers that a function computes."""
         if n > INT32_MAX:
             raise MemoryError
@@ -78,11 +79,11 @@ class ByteCounter(Allocator):
     def __init__(self) -> None:
         self.n_bytes = 0
 
-    def zeros(self, shape: tuple[int, ...], dtype: Any) -> Any:
+    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
         self.n_bytes += math.prod(map(int, shape)) * np.dtype(dtype).itemsize + _LINES + 2 * _GAP
         return ShapeOnly(shape)
 
-    def values(self, n: int, dtype: Any, numbers: Callable[[], np.ndarray]) -> Any:
+    def values(self, n: int, dtype: DTypeLike, numbers: Callable[[], np.ndarray]) -> Any:
         self.n_bytes += n * np.dtype(dtype).itemsize
         return ShapeOnly((n,))
 
@@ -126,7 +127,7 @@ def row_norms(rows: np.ndarray) -> np.ndarray:
     return np.asarray(norms)
 
 
-def rescaled(rows: Any) -> Any:
+def rescaled(rows: Matrix) -> Matrix:
     """Return rows of the same directions, scaled where their squares would overflow or underflow."""
     if not rows.shape[1]:
         return rows
@@ -136,14 +137,14 @@ def rescaled(rows: Any) -> Any:
     if not odd.any():
         return rows
     divisors = np.where(odd, largest, largest.dtype.type(1))
-    if not issparse(rows):
+    if not is_sparse(rows):
         return rows / divisors[:, None]
     rows = rows.copy()
     rows.data /= np.repeat(divisors, np.diff(rows.indptr))
     return rows
 
 
-def cosines_of_rows(A: Any, B: Any) -> np.ndarray:
+def cosines_of_rows(A: Matrix, B: Matrix) -> np.ndarray:
     """Cosine of each row of one array and the same row of another: finite float64, both dense or both sparse."""
     with np.errstate(over="ignore", invalid="ignore"):
         products = _products(A, B)
@@ -160,12 +161,12 @@ def cosines_of_rows(A: Any, B: Any) -> np.ndarray:
 def _products(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Dot product of each row of A and of B, and of each with itself: infinite or 0 where it is out of range."""
     pairs = (A, B), (A, A), (B, B)
-    if issparse(A):
+    if is_sparse(A):
         dots, squares_a, squares_b = (np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in pairs)
     else:
         dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in pairs)
     return dots, squares_a, squares_b
 
 
-def _dense(column: Any) -> np.ndarray:
-    return np.asarray(column.toarray() if issparse(column) else column).ravel()
+def _dense(column: Matrix) -> np.ndarray:
+    return np.asarray(column.toarray() if is_sparse(column) else column).ravel()

@@ -18,15 +18,21 @@ import re
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding
 import numba
 from numba import config, njit, version_info
 from numba.core import caching, codegen, compiler
 from numba.misc.appdirs import AppDirs
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing.templates import Signature
 
 try:
     import fcntl
@@ -87,7 +93,7 @@ def _note_use(folder: Path) -> None:
 class _Locator(_UserWideCacheLocator):
     """Tells numba where the files of a kernel are."""
 
-    def __init__(self, py_func: Any, py_file: str) -> None:
+    def __init__(self, py_func: FunctionType, py_file: str) -> None:
         super().__init__(py_func, py_file)
         self._cache_path = str(cache_folder())
         file = Path(py_file)
@@ -97,11 +103,11 @@ class _Locator(_UserWideCacheLocator):
     def get_disambiguator(self) -> str:
         return f"{hashlib.sha256(self._place.encode()).hexdigest()[:8]}-{self._lineno}"
 
-    def get_source_stamp(self) -> Any:
+    def get_source_stamp(self) -> object:
         return _FOLDER if self._is_ours else super().get_source_stamp()
 
     @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> Any:
+    def from_function(cls, py_func: FunctionType, py_file: str) -> _Locator | None:
         located = super().from_function(py_func, py_file)
         if located is None and os.path.exists(py_file) and cache_folder().is_dir():  # to read what is there
             return cls(py_func, py_file)
@@ -117,7 +123,7 @@ class KernelCache(caching.FunctionCache):
 
     _impl_class = _Files
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: BaseContext) -> compiler.CompileResult | None:
         found = self._load(sig, target_context)
         if found is None:
             path = f"{self._cache_file._index_path}.lock"
@@ -128,7 +134,7 @@ class KernelCache(caching.FunctionCache):
                 release_locks(path)
         return found
 
-    def _load(self, sig: Any, target_context: Any) -> Any:
+    def _load(self, sig: Signature, target_context: BaseContext) -> compiler.CompileResult | None:
         try:
             found = super().load_overload(sig, target_context)
             if found is not None:
@@ -139,7 +145,7 @@ class KernelCache(caching.FunctionCache):
                 self.flush()
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: compiler.CompileResult) -> None:
         try:
             with suppress(OSError):  # a full disk, or one that nobody may write to
                 super().save_overload(sig, data)
@@ -199,7 +205,7 @@ class _Part(codegen.JITCodeLibrary):
 
     is_by_value = False  # whether `PartLower` has lowered it
 
-    def _optimize_functions(self, module: Any) -> None:
+    def _optimize_functions(self, module: llvmlite.binding.ModuleRef) -> None:
         module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
@@ -215,7 +221,7 @@ class _Kernel(codegen.JITCodeLibrary):
     Where numba optimises before that, it is so that fewer references are counted; kernels count hardly any.
     """
 
-    def _optimize_functions(self, module: Any) -> None:
+    def _optimize_functions(self, module: llvmlite.binding.ModuleRef) -> None:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
@@ -224,14 +230,14 @@ class _Kernel(codegen.JITCodeLibrary):
 
 
 class _PartCompiler(compiler.Compiler):
-    def define_pipelines(self) -> Any:
+    def define_pipelines(self) -> list[compiler.PassManager]:
         state = self.state
         state.flags.no_compile = True
         self._part = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         state["library"] = self._part
         return passes_of(state, is_part=True)
 
-    def compile_extra(self, func: Any) -> Any:
+    def compile_extra(self, func: FunctionType) -> compiler.CompileResult:
         # numba asks for a built-in function that is this one alone, by which it finds the code for a caller.
         result = super().compile_extra(func)._replace(entry_point=[].pop)
         if self._part.is_by_value:
@@ -243,7 +249,7 @@ class _PartCompiler(compiler.Compiler):
 
 
 class _KernelCompiler(compiler.Compiler):
-    def define_pipelines(self) -> Any:
+    def define_pipelines(self) -> list[compiler.PassManager]:
         if _IS_KNOWN:
             state = self.state
             kernel = _Kernel(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -252,7 +258,7 @@ class _KernelCompiler(compiler.Compiler):
             return passes_of(state, is_part=False)
         return super().define_pipelines()
 
-    def compile_extra(self, func: Any) -> Any:
+    def compile_extra(self, func: FunctionType) -> compiler.CompileResult:
         try:
             return super().compile_extra(func)
         except BaseException:  # such as an interrupt
@@ -279,12 +285,12 @@ _IS_KNOWN = (
 )
 
 
-def options_of_parts() -> dict[str, Any]:
+def options_of_parts() -> dict[str, object]:
     """Options of `njit` for a function that only kernels call."""
     return {"pipeline_class": _PartCompiler} if _IS_KNOWN else {}
 
 
-def options_of_kernels() -> dict[str, Any]:
+def options_of_kernels() -> dict[str, object]:
     """Options of `njit` for a function that Python calls."""
     return {"pipeline_class": _KernelCompiler}
 
@@ -313,7 +319,7 @@ INLINE_LLVM = {**NO_REFCOUNT, "forceinline": True}
 INLINE_NUMBA = {**NO_REFCOUNT, "inline": "always"}
 
 
-def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
+def kernel(function: Callable[..., object], options: dict[str, object] = COMPILE) -> Any:
     """Compile a function that Python calls, and keep its code on disk for the next process.
 
     Where that can neither be written nor read, every process compiles anew.
@@ -325,6 +331,6 @@ def kernel(function: Any, options: dict[str, Any] = COMPILE) -> Any:
     return compiled
 
 
-def lean_kernel(function: Any) -> Any:
+def lean_kernel(function: Callable[..., object]) -> Any:
     """Compile a function that Python calls and that makes no array, such as a loop over a whole text."""
     return kernel(function, NO_REFCOUNT)

@@ -15,33 +15,42 @@ an array as an argument, and return whether they have raised an exception.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from llvmlite.ir.instructions import InsertValue
 from numba import extending, types
 from numba.core import cgutils, compiler, errors, lowering
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.ir import UNDEFINED, Assign, Expr, Global
+from numba.core.ir import UNDEFINED, Assign, Block, Expr, Global, Var
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing import signature as signature_of
 from numba.cpython.builtins import do_minmax
 from numba.np import arrayobj
 
-_found: dict[Any, Any] = {}  # (function, types of arguments) -> signature
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.funcdesc import FunctionDescriptor
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
+
+    Values = Sequence[ir.Value]
+
+_found: dict[tuple[object, tuple[types.Type, ...]], Signature] = {}  # (function, types of arguments) -> signature
 
 
-def with_memory(context: Any) -> Any:
+def with_memory(context: TypingContext) -> TypingContext:
     """A typing context that shares everything with this one, and remembers signatures."""
     kind = type(context)
     remembering = type(f"Remembering{kind.__name__}", (_Memory, kind), {})
-    copy: Any = object.__new__(remembering)
+    copy: TypingContext = object.__new__(remembering)
     copy.__dict__ = context.__dict__
     return copy
 
 
 class _Memory:
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+    def resolve_function_type(self, func: types.Type, args: tuple[types.Type, ...], kws: dict) -> Signature | None:
         if kws or (type(func) is not types.Function and func is not operator.getitem):
             return super().resolve_function_type(func, args, kws)  # type: ignore[misc]
         key = func, tuple(args)
@@ -52,7 +61,7 @@ class _Memory:
                 _found[key] = found
         return found
 
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+    def resolve_setitem(self, target: types.Type, index: types.Type, value: types.Type) -> Signature:
         key = operator.setitem, (target, index, value)
         found = _found.get(key)
         if found is None:
@@ -63,7 +72,7 @@ class _Memory:
 class _Builder(lowering.IRBuilder):
     """Takes a field of a struct whose making it has seen from where it was put in."""
 
-    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+    def extract_value(self, agg: ir.Value, idx: int | Iterable[int], name: str = "") -> ir.Value:
         indices = [idx] if isinstance(idx, int) else list(idx)
         made = agg
         while isinstance(made, InsertValue):
@@ -82,7 +91,7 @@ class KernelLower(lowering.Lower):
         super().init()
         self._steps: dict[int, int] = {}  # by the id of a range or its iterator: its step
 
-    def setup_function(self, fndesc: Any) -> None:
+    def setup_function(self, fndesc: FunctionDescriptor) -> None:
         super().setup_function(fndesc)
         self.builder = _Builder(self.entry_block)
         self.call_helper = self.call_conv.init_call_helper(self.builder)
@@ -111,13 +120,13 @@ class KernelLower(lowering.Lower):
             others.update(name for name in names if not assigned.get(name, offset) < offset)
             others.update(name for name in names if assigned.get(name) not in before.get(offset, ()))
         self._singly_assigned_vars = set(assigned) - others
-        self._blk_local_varmap: dict[str, Any] = {}
+        self._blk_local_varmap: dict[str, ir.Value] = {}
 
-    def pre_block(self, block: Any) -> None:
+    def pre_block(self, block: Block) -> None:
         if not self._is_lean:
             super().pre_block(block)
 
-    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+    def storevar(self, value: ir.Value, name: str, argidx: int | None = None) -> None:
         if not self._is_lean:
             super().storevar(value, name, argidx)
         elif name in self._singly_assigned_vars:
@@ -129,7 +138,7 @@ class KernelLower(lowering.Lower):
         if not self._is_lean:
             super().delvar(name)
 
-    def lower_expr(self, resty: Any, expr: Any) -> Any:
+    def lower_expr(self, resty: types.Type, expr: Expr) -> ir.Value:
         if expr.op == "getattr" and expr.attr == "shape":
             kind = self.typeof(expr.value.name)
             if isinstance(kind, types.Array):
@@ -141,7 +150,7 @@ class KernelLower(lowering.Lower):
                 return self._iterator(resty, value, step) if expr.op == "getiter" else self._next(resty, value, step)
         return super().lower_expr(resty, expr)
 
-    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+    def _lower_call_normal(self, fnty: types.Type, expr: Expr, signature: Signature) -> ir.Value:
         value = super()._lower_call_normal(fnty, expr, signature)
         if isinstance(signature.return_type, types.RangeType) and fnty.typing_key is range:
             if len(expr.args) < 3:
@@ -152,7 +161,7 @@ class KernelLower(lowering.Lower):
                     self._steps[id(value)] = step.literal_value
         return value
 
-    def _iterator(self, kind: Any, value: Any, step: int) -> Any:
+    def _iterator(self, kind: types.Type, value: ir.Value, step: int) -> ir.Value:
         """Begin to iterate over a range."""
         builder = self.builder
         start, stop, by = (builder.extract_value(value, i) for i in range(3))
@@ -172,7 +181,7 @@ class KernelLower(lowering.Lower):
         self._steps[id(iterator)] = step
         return iterator
 
-    def _next(self, kind: Any, iterator: Any, step: int) -> Any:
+    def _next(self, kind: types.Type, iterator: ir.Value, step: int) -> ir.Value:
         """The next number of a range, and whether there was one."""
         builder = self.builder
         place, count_place = builder.extract_value(iterator, 0), builder.extract_value(iterator, 3)
@@ -183,7 +192,7 @@ class KernelLower(lowering.Lower):
         pair = builder.insert_value(pair, number, 0)
         return builder.insert_value(pair, builder.icmp_signed(">", count, count.type(0)), 1)
 
-    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+    def lower_binop(self, resty: types.Type, expr: Expr, op: Callable[..., object]) -> ir.Value:
         if op in (operator.pow, operator.ipow):  # which have versions for constants
             return super().lower_binop(resty, expr, op)
         expr.static_lhs = expr.static_rhs = UNDEFINED
@@ -198,7 +207,7 @@ class KernelLower(lowering.Lower):
         value = context.get_function(function, signature)(builder, values)
         return context.cast(builder, value, signature.return_type, resty)
 
-    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+    def lower_getitem(self, resty: types.Type, expr: Expr, value: Var, index: Var, signature: Signature) -> ir.Value:
         kind = self.typeof(value.name)
         pointer = self._pointer_to_item(kind, value, index)
         if pointer is None:
@@ -206,7 +215,7 @@ class KernelLower(lowering.Lower):
         item = arrayobj.load_item(self.context, self.builder, kind, pointer)
         return self.context.cast(self.builder, item, kind.dtype, resty)
 
-    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+    def lower_setitem(self, target_var: Var, index_var: Var, value_var: Var, signature: Signature) -> None:
         kind = self.typeof(target_var.name)
         pointer = self._pointer_to_item(kind, target_var, index_var)
         if pointer is None:
@@ -216,10 +225,10 @@ class KernelLower(lowering.Lower):
         item = self.context.cast(self.builder, item, signature.args[2], kind.dtype)
         return arrayobj.store_item(self.context, self.builder, kind, item, pointer)
 
-    def _field(self, kind: Any, array: Any, name: str) -> Any:
+    def _field(self, kind: types.Type, array: ir.Value, name: str) -> ir.Value:
         return self.context.data_model_manager[kind].get(self.builder, array, name)
 
-    def _pointer_to_item(self, kind: Any, array: Any, index: Any) -> Any:
+    def _pointer_to_item(self, kind: types.Type, array: Var, index: Var) -> ir.Value | None:
         """Address of an item of a contiguous array, or None where numba's own code is needed."""
         if type(kind) is not types.Array or kind.layout != "C" or self.context.enable_boundscheck:
             return None
@@ -245,10 +254,10 @@ class KernelLower(lowering.Lower):
 class _ByValue:
     """How a part takes its arguments and returns: as values, without a word on exceptions, since it raises none."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: BaseContext) -> None:
         self._models = context.data_model_manager
 
-    def declare(self, module: Any, fndesc: Any) -> Any:
+    def declare(self, module: ir.Module, fndesc: FunctionDescriptor) -> ir.Function:
         kind = ir.FunctionType(
             self._models[fndesc.restype].get_return_type(),
             [self._models[each].get_value_type() for each in fndesc.argtypes],
@@ -258,13 +267,13 @@ class _ByValue:
             function.attributes.add("alwaysinline")
         return function
 
-    def init_call_helper(self, _: Any) -> None:
+    def init_call_helper(self, _: ir.IRBuilder) -> None:
         """Do nothing: it is for exceptions."""
 
-    def decode_arguments(self, _builder: Any, _kinds: Any, function: Any) -> Any:
+    def decode_arguments(self, _builder: ir.IRBuilder, _kinds: Sequence[types.Type], function: ir.Function) -> Values:
         return function.args
 
-    def return_value(self, builder: Any, value: Any) -> None:
+    def return_value(self, builder: ir.IRBuilder, value: ir.Value) -> None:
         builder.ret(value)
 
 
@@ -272,20 +281,20 @@ class PartLower(KernelLower):
     """Lowers a function that only kernels call; fails where it calls other code, or raises."""
 
     @property
-    def call_conv(self) -> Any:
+    def call_conv(self) -> _ByValue:
         return _ByValue(self.context)
 
-    def setup_function(self, fndesc: Any) -> None:
+    def setup_function(self, fndesc: FunctionDescriptor) -> None:
         self.function = self.call_conv.declare(self.module, fndesc)
         self.entry_block = self.function.append_basic_block("entry")
         self.builder = _Builder(self.entry_block)
         self.call_helper = None
 
 
-def call_of_part(fndesc: Any, library: Any) -> Any:
+def call_of_part(fndesc: FunctionDescriptor, library: object) -> Any:
     """The implementation with which numba writes calls of a function that `PartLower` has lowered."""
 
-    def call(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+    def call(context: BaseContext, builder: ir.IRBuilder, _: Signature, arguments: Values) -> ir.Value:
         function = _ByValue(context).declare(builder.module, fndesc)
         value = builder.call(function, arguments)
         return context.data_model_manager[fndesc.restype].from_return(builder, value)
@@ -313,15 +322,15 @@ _NEEDLESS = {
 }
 
 
-def _of_two(compare: Any) -> Any:
+def _of_two(compare: Callable[..., bool]) -> Callable[..., object]:
     """Like `min` or `max` of two numbers, for which numba compiles a function for each pair of types."""
 
     @extending.intrinsic
-    def chosen(typingctx: Any, a: Any, b: Any) -> Any:
+    def chosen(typingctx: TypingContext, a: types.Type, b: types.Type) -> tuple[Signature, Callable[..., ir.Value]]:
         if not all(isinstance(kind, (types.Integer, types.Float)) for kind in (a, b)):
             raise errors.TypingError("no numbers")
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def codegen(context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Values) -> ir.Value:
             return do_minmax(context, builder, signature.args, args, compare)
 
         return typingctx.unify_types(a, b)(a, b), codegen
@@ -339,7 +348,7 @@ class _ReplaceMinMax(FunctionPass):
     def __init__(self) -> None:
         super().__init__()
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: compiler.StateDict) -> bool:
         found = {}
         for block in state.func_ir.blocks.values():
             for statement in block.find_insts(Assign):
@@ -364,7 +373,7 @@ class _LowerPart(NativeLowering):
     _name = "skembed_lower_part"
     lowering_class = PartLower
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: compiler.StateDict) -> bool:
         try:
             done = super().run_pass(state)
             state["library"].is_by_value = True
@@ -373,7 +382,7 @@ class _LowerPart(NativeLowering):
             return _LowerKernel().run_pass(state)
 
 
-def passes_of(state: Any, *, is_part: bool) -> list[Any]:
+def passes_of(state: compiler.StateDict, *, is_part: bool) -> list[compiler.PassManager]:
     """The steps for one function."""
     state.typingctx = with_memory(state.typingctx)
     needless = _NEEDLESS if state.flags.nrt else _NEEDLESS | {"IRLegalization"}  # which says when references end

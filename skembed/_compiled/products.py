@@ -1,8 +1,11 @@
 """Matrix products in which a row depends only on the same row of the input, unlike with BLAS; about as fast."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from .arrays import read_only_view
 from .compile import lean_kernel
+from .rows import Selection, combine
 from .simd import WIDTH, load, multiply_add, splat, store
 
 _ROWS, _ROWS_OF_BLOCK = 6, 96  # rows whose sums stay in registers; rows that stay in the L2 cache
@@ -46,6 +49,20 @@ def multiply(rows, panels, out):
                 store(out, i3, c, s3)
                 store(out, i4, c, s4)
                 store(out, i5, c, s5)
+
+
+def sparse_product(rows: csr_array, matrix: np.ndarray) -> np.ndarray:
+    """``rows @ matrix`` of float32, twice as fast as SciPy where the matrix has 64 columns."""
+    out = np.empty((rows.shape[0], matrix.shape[1]), np.float32)
+    indices, ptr = (array.astype(np.int64, copy=False) for array in (rows.indices, rows.indptr))
+    _multiply_sparse(*map(read_only_view, (indices, ptr, rows.data, np.ascontiguousarray(matrix))), out)
+    return out
+
+
+@lean_kernel
+def _multiply_sparse(indices, ptr, scales, matrix, out):
+    for i in range(out.shape[0]):
+        combine(out, i, scales, ptr[i], Selection(matrix, indices, ptr[i], ptr[i + 1] - ptr[i]))
 
 
 def panels_of(matrix: np.ndarray) -> np.ndarray:

@@ -7,9 +7,11 @@ with AVX-512, two with AVX and four with SSE or NEON. All sums have a fixed orde
 With ``NUMBA_DISABLE_JIT=1`` the same functions work on arrays of sixteen numbers.
 """
 
+from __future__ import annotations
+
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numba.extending
 import numpy as np
@@ -18,19 +20,28 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
+if TYPE_CHECKING:
+    from numba.core.cpu import CPUContext
+    from numba.core.typing.context import BaseContext
+    from numba.core.typing.templates import Signature
+
 ARRAY = None  # as the type of an argument: any C-contiguous array
 
 
-def intrinsic(result: Any, *arguments: Any, python: Callable[..., Any]) -> Callable[[Any], Any]:
+def intrinsic(
+    result: types.Type, *arguments: types.Type | None, python: Callable[..., object]
+) -> Callable[[Callable[..., ir.Value | None]], Callable[..., Any]]:
     """Return a decorator for a function that writes an operation, given numba's types of its result and arguments.
 
     The function receives LLVM's builder and a value for each argument: of an array the struct of pointer and shape.
     With ``NUMBA_DISABLE_JIT=1`` the operation is the function `python`.
     """
 
-    def decorate(write: Any) -> Any:
-        def define(typingctx: Any, *given: Any) -> Any:
-            def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def decorate(write: Callable[..., ir.Value | None]) -> Callable[..., Any]:
+        def define(typingctx: BaseContext, *given: types.Type) -> tuple[Signature, Callable[..., ir.Value]]:
+            def codegen(
+                context: CPUContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+            ) -> ir.Value:
                 values = [
                     context.make_array(kind)(context, builder, value) if argument is ARRAY else value
                     for argument, kind, value in zip(arguments, signature.args, args)
@@ -47,19 +58,21 @@ def intrinsic(result: Any, *arguments: Any, python: Callable[..., Any]) -> Calla
     return decorate
 
 
-def item_pointer(builder: Any, array: Any, index: Any, kind: Any = None) -> Any:
+def item_pointer(
+    builder: ir.IRBuilder, array: cgutils.StructProxy, index: ir.Value, kind: ir.Type | None = None
+) -> ir.Value:
     """Address of an item of an array, as a pointer to LLVM's type `kind` if that is given."""
     pointer = builder.gep(array.data, [index])
     return pointer if kind is None else builder.bitcast(pointer, kind.as_pointer())
 
 
-def call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+def call(builder: ir.IRBuilder, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
     """Call an operation of LLVM."""
     kind = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def no_operation(*arguments: Any) -> None:
+def no_operation(*arguments: object) -> None:
     """Do nothing."""
 
 
@@ -139,6 +152,16 @@ def load(builder, matrix, row, column):
 def store(builder, matrix, row, column, vector):
     """``matrix[row, column : column + 16] = vector``."""
     builder.store(vector, _address(builder, matrix, row, column), align=4)
+
+
+@intrinsic(
+    _vector, ARRAY, types.intp, types.intp, python=lambda matrix, i, c: matrix[i, c : c + WIDTH].astype(np.float32)
+)
+def load_int8(builder, matrix, row, column):
+    """``matrix[row, column : column + 16]`` of int8, as float32."""
+    index = builder.add(builder.mul(row, builder.extract_value(matrix.shape, 1)), column)
+    pointer = item_pointer(builder, matrix, index, ir.VectorType(ir.IntType(8), WIDTH))
+    return builder.sitofp(builder.sext(builder.load(pointer, align=1), _INTS), _FLOATS)
 
 
 def _load_short(matrix, row):

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
 from numbers import Integral
-from typing import Any
+from typing import TypeVar
 
 from .._validation.values import plain
 
@@ -37,6 +37,10 @@ def check_n_jobs(n_jobs: int | None) -> None:
         raise ValueError(f"n_jobs must be a number of threads, -1 for one per core, or None. Got {n_jobs!r}.")
 
 
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
 class Threads:
     """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
 
@@ -52,7 +56,7 @@ class Threads:
         self._stay = True
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         pool, self._pool, self._stay = self._pool, None, False
         if pool is not None:
             pool.shutdown()
@@ -68,7 +72,7 @@ class Threads:
             if not self._stay:
                 pool.shutdown()
 
-    def in_order(self, function: Callable[[Any], Any], items: Iterable[Any], least: int = 1) -> Iterator[Any]:
+    def in_order(self, function: Callable[[Item], Found], items: Iterable[Item], least: int = 1) -> Iterator[Found]:
         """Like `map`, but with all threads, and only a few items at a time; plain `map` for less than `least` items."""
         items = iter(items)
         first = list(islice(items, least if self.n_threads > 1 else 0))
@@ -78,8 +82,8 @@ class Threads:
         if alone:
             yield from map(function, items)
             return
-        waiting: deque[tuple[Future[Any], Any]] = deque()
-        results: deque[Future[Any]] = deque()
+        waiting: deque[tuple[Future[Found], Item]] = deque()
+        results: deque[Future[Found]] = deque()
 
         def do_next() -> None:
             try:
@@ -93,7 +97,7 @@ class Threads:
                 if not isinstance(error, Exception):  # an interrupt is raised at once
                     raise
 
-        def first_result() -> Any:
+        def first_result() -> Found:
             while waiting and not results[0].done():
                 do_next()
             return results.popleft().result()

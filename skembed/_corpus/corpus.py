@@ -273,10 +273,10 @@ class SentenceCorpus(Readers):
     def __copy__(self) -> SentenceCorpus:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> SentenceCorpus:
+    def __deepcopy__(self, memo: dict[int, object]) -> SentenceCorpus:
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
 
     def __setstate__(self, state: dict[str, Any]) -> None:

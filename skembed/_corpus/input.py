@@ -10,7 +10,16 @@ from sklearn.utils import Bunch
 
 from .._text.sources import advising, filled, iter_sentences, wrong_row
 from .._text.tokenizer import Tokenizer
-from .._validation.columns import as_fields, as_list, check_same_length, columns_of, is_missing, label_of_column, listed
+from .._validation.columns import (
+    Sentences,
+    as_fields,
+    as_list,
+    check_same_length,
+    columns_of,
+    is_missing,
+    label_of_column,
+    listed,
+)
 from .._validation.messages import brief
 from .corpus import SentenceCorpus
 
@@ -19,7 +28,11 @@ _NO_HALF_PAIR = "Leave such pairs out."
 
 
 def as_sentences(
-    X: Any, name: str = "X", *, advice: str = "Leave it out, or replace it by an empty string.", missing: str = "error"
+    X: Sentences,
+    name: str = "X",
+    *,
+    advice: str = "Leave it out, or replace it by an empty string.",
+    missing: str = "error",
 ) -> list[Any] | SentenceCorpus:
     """Return a corpus as it is, and any other collection of sentences as a list, none of them missing.
 
@@ -36,7 +49,7 @@ def as_sentences(
     return sentences
 
 
-def list_of_texts(X: Any, name: str, *, missing: str = "error") -> list[str]:
+def list_of_texts(X: Sentences, name: str, *, missing: str = "error") -> list[str]:
     """Return the sentences of a corpus, or any other collection, as strings, none of them missing.
 
     With ``missing="empty"`` a missing one is an empty string. A corpus must have the words of its text.
@@ -84,7 +97,7 @@ def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
     return map(" ".join, corpus)
 
 
-def sentences_for(model: Any, X: Any) -> list[Any] | SentenceCorpus:
+def sentences_for(model: Any, X: Sentences) -> list[Any] | SentenceCorpus:
     """Return sentences for a model: a corpus as text, unless the model takes corpora; missing ones by its parameter."""
     sentences = as_sentences(X, missing=getattr(_first_step(model), "missing", "error"))
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):

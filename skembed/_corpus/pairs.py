@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from itertools import chain
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from .._text.sources import offsets, wrong_row
-from .._text.tokenizer import reads_strings
+from .._text.tokenizer import Analyzer, Stemmer, StopWords, reads_strings
 from .._text.vocabulary import Vocabulary
+from .._validation.columns import Sentences
 from .._validation.messages import brief
 from .content import as_rows
 from .corpus import SentenceCorpus
@@ -64,11 +65,11 @@ class PairCorpus:
         cls,
         pairs: Any,
         *,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         n_jobs: int | None = None,
     ) -> PairCorpus:
         """Encode pairs.
@@ -156,7 +157,7 @@ class PairCorpus:
     def __copy__(self) -> PairCorpus:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> PairCorpus:
+    def __deepcopy__(self, memo: dict[int, object]) -> PairCorpus:
         return self
 
     @overload
@@ -174,6 +175,10 @@ class PairCorpus:
         return PairCorpus(self._sentences[np.column_stack([rows, rows + 1]).ravel()])
 
 
+# What an estimator that learns from pairs takes as its parameter `corpus`.
+CorpusOrPairs: TypeAlias = SentenceCorpus | PairCorpus | list[PairCorpus]
+
+
 def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
     empty = np.flatnonzero(np.diff(sent_ptr) == 0)
     if len(empty):
@@ -189,7 +194,7 @@ def is_pair(item: Any) -> bool:
     return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 2
 
 
-def holds_sets(X: Any, analyzer: Any) -> bool:
+def holds_sets(X: Sentences, analyzer: Analyzer) -> bool:
     """Whether the items of `X` are sets of pairs, not pairs: a PairCorpus, a table, or with text a list of pairs."""
     if not isinstance(X, (list, tuple, np.ndarray)) or not len(X):
         return False

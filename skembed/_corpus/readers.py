@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._text.sources import advising, iter_grouped_batches
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
 from .._validation.values import PathLike
 from .build import Built, build
 
@@ -22,16 +22,35 @@ class Readers:
         """Make a corpus of what was built; :class:`SentenceCorpus` says how."""
 
     @classmethod
+    def _encoded(
+        cls,
+        sentences: Iterable[Any],
+        groups: Iterable[Any] | None,
+        tokenizer: Tokenizer,
+        missing: str,
+        to: PathLike | None = None,
+        min_count: int = 1,
+        max_features: int | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Build a corpus with a tokenizer that is there already."""
+        if isinstance(sentences, Readers):
+            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
+        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
+        with advising(sentences):
+            return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+
+    @classmethod
     def from_sentences(
         cls,
         sentences: Iterable[Any],
         groups: Iterable[Any] | None = None,
         *,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -74,14 +93,10 @@ class Readers:
         OSError
             If `to` exists and is not a corpus, or cannot be written; names path and reason.
         """
-        if isinstance(sentences, Readers):
-            raise TypeError("sentences is a SentenceCorpus already; use it as it is, or slice it.")
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
         )
-        batches = iter_grouped_batches(sentences, groups, tokenizer, missing)
-        with advising(sentences):
-            return cls._of(build(batches, tokenizer, to, min_count, max_features, n_jobs))
+        return cls._encoded(sentences, groups, tokenizer, missing, to, min_count, max_features, n_jobs)
 
     @classmethod
     def from_file(
@@ -89,11 +104,11 @@ class Readers:
         path: PathLike | Iterable[PathLike],
         *,
         encoding: str = "utf-8",
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         to: PathLike | None = None,
@@ -141,11 +156,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -161,11 +176,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -180,11 +195,11 @@ class Readers:
         *,
         column: str,
         groups: str | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",
@@ -252,11 +267,11 @@ class Readers:
         *,
         to: PathLike,
         client: Any = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: str | Iterable[str] | None = None,
-        stemmer: str | Callable[[str], str] | None = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         min_count: int = 1,
         max_features: int | None = None,
         missing: str = "error",

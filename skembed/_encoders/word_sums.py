@@ -7,7 +7,6 @@ to the length with which it started.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -221,17 +220,9 @@ class Moves(NamedTuple):
 class WordSums:
     """Encoder of `PairTrainer`: a sentence is the sum of its words, whose arrays are changed in place."""
 
-    def __init__(
-        self,
-        state: FittedState,
-        moves: Moves,
-        alpha: float,
-        dropout: float,
-        norms: Callable[[np.ndarray], np.ndarray] = row_norms,
-    ) -> None:
-        self.arrays, self.moves, self.alpha, self._norms = state.arrays, moves, float(alpha), norms
+    def __init__(self, state: FittedState, moves: Moves, alpha: float, dropout: float) -> None:
+        self.arrays, self.moves, self.alpha = state.arrays, moves, float(alpha)
         self.n_steps, self.n_frozen = state.n_steps or 0, state.n_frozen
-        self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.kept = int((1 - dropout) * KEEP_ALL)
         self.n_words, self.n_components = self.arrays["_directions"].shape
         self._index_of = np.zeros(self.n_words, np.int32)
@@ -253,7 +244,7 @@ class WordSums:
             arrays.get("_directions_accumulator", no_rows).reshape(-1, self.n_components),
             arrays.get("_scales_accumulator", no_numbers),
             arrays["_start_vectors"],
-            np.asarray(self._norms(arrays["_start_vectors"]), np.float32),
+            np.asarray(row_norms(arrays["_start_vectors"]), np.float32),
         )
 
     @cached_property
@@ -290,8 +281,6 @@ class WordSums:
         correction = 1 / (1 - float(_BETA_2) ** self.n_steps)
         of_direction, of_scale = (rate * unit * moves for unit, moves in zip(self._units, self.moves))
         n = gather(gradient, self._entries)
-        for is_moved in self.moved.values():  # of directions, and of scales
-            is_moved[self._entries.distinct[:n]] = True
         step = Step(of_direction, of_scale, self.moves.keeps_length, self.alpha, correction, self.n_frozen)
         step_words(self._entries, n, self.words, step)
 

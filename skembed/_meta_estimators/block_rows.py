@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from .._validation.columns import Matrix, is_sparse
 from .._validation.constraints import INT32_MAX
 
 _STEP = 20_000  # rows that are put side by side at once
@@ -51,14 +51,14 @@ def weighted_rows(counts: csr_array, idf: np.ndarray) -> csr_array:
     return counts
 
 
-def side_by_side(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
+def side_by_side(rows: dict[str, Matrix], weights: dict[str, float]) -> csr_array:
     """The rows of all blocks, each times the square root of its weight."""
     n_rows = next(iter(rows.values())).shape[0]
     if n_rows <= _STEP:
         return _stacked(rows, weights)
     # Part by part into arrays of the final size: scipy would hold all rows three times.
     found = {name: block for name, block in rows.items() if weights[name]}
-    n_entries = sum(block.nnz if issparse(block) else np.count_nonzero(block) for block in found.values())
+    n_entries = sum(block.nnz if is_sparse(block) else np.count_nonzero(block) for block in found.values())
     data = np.empty(n_entries, np.float32)
     indices = np.empty(n_entries, np.int32 if n_entries <= INT32_MAX else np.int64)
     ends = np.zeros(n_rows + 1, indices.dtype)
@@ -72,7 +72,7 @@ def side_by_side(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
     return csr_array((data[:end], indices[:end], ends), shape=(n_rows, part.shape[1]))
 
 
-def _stacked(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
+def _stacked(rows: dict[str, Matrix], weights: dict[str, float]) -> csr_array:
     """The same at once, without the intermediate matrices of scipy, which take longer than one row does."""
     n_rows = next(iter(rows.values())).shape[0]
     blocks = []  # entries, their columns, and where rows begin
@@ -80,7 +80,7 @@ def _stacked(rows: dict[str, Any], weights: dict[str, float]) -> csr_array:
     for name, weight in weights.items():
         block, scale = rows[name], np.float32(weight**0.5)
         width = block.shape[1]
-        if weight and not issparse(block) and block.all():
+        if weight and not is_sparse(block) and block.all():
             columns = np.arange(n_rows * width) % width + n_columns
             blocks.append((block.ravel() * scale, columns, np.arange(n_rows + 1) * width))
         elif weight:

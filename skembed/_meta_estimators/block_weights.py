@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.linalg.lapack import dtrtri
+
+from .._validation.columns import Matrix
 
 SPARSE = ("words", "characters")
 _DENSE = 2.0 ** -np.arange(6)  # weights of a dense block where a sparse one has one
@@ -55,7 +56,7 @@ class BlockWeights(dict[str, float]):
         self.n_labelled = n_labelled
         self.given = list(given)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (dict(self), self.n_labelled, self.given)
 
     def __str__(self) -> str:
@@ -77,7 +78,7 @@ def tell_apart(targets: np.ndarray) -> bool:
     return bool((targets != targets[:1]).any())
 
 
-def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[str] = SPARSE) -> dict[str, float]:
+def find_weights(rows: dict[str, Matrix], targets: np.ndarray, sparse: Collection[str] = SPARSE) -> dict[str, float]:
     """Weights of blocks, by the leave-one-out predictions of ridge regression; fixed ones if all targets are equal.
 
     `targets` are a class for each row, or numbers in columns. `sparse` blocks keep their weight as labels grow.
@@ -91,7 +92,7 @@ def find_weights(rows: dict[str, Any], targets: np.ndarray, sparse: Collection[s
         return _weights(rows, sparse, 1)
     means, scales = columns.mean(axis=0), columns.std(axis=0)
     centred = (columns - means) / np.where(scales > 0, scales, 1)
-    kernels: dict[bool, Any] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
+    kernels: dict[bool, float | np.ndarray] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
     for name, block in rows.items():
         kernels[name in sparse] += kernel_of(block)
     losses = []
@@ -140,7 +141,7 @@ def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 
-def kernel_of(rows: Any) -> np.ndarray:
+def kernel_of(rows: Matrix) -> np.ndarray:
     """Return the dot products of all pairs of rows."""
     products = rows @ rows.T
     return np.asarray(products.toarray() if hasattr(products, "toarray") else products, dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from .._base.scikit_learn import ReadsText, fit_context, sparse_rows
 from .._compiled.threads import Threads, count_threads
 from .._text.character_counts import Counts, NgramVocabulary, learn_ngrams
 from .._text.character_ngrams import CharacterNgrams
-from .._validation.constraints import INT32_MAX, integers
+from .._validation.columns import Labels
+from .._validation.constraints import INT32_MAX, Constraints, integers
 
 
 class CharacterTfidf(ReadsText):
@@ -55,7 +56,7 @@ class CharacterTfidf(ReadsText):
     vocabulary_: NgramVocabulary
     idf_: NDArray[np.float32]
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "analyzer": [StrOptions({"char", "char_wb"})],
         "ngram_range": [tuple],
         "min_df": [integers(1), Interval(RealNotInt, 0, 1, closed="both")],
@@ -76,7 +77,7 @@ class CharacterTfidf(ReadsText):
         self.n_jobs = n_jobs
 
     @fit_context
-    def fit(self, X: Sequence[str], y: Any = None) -> Self:
+    def fit(self, X: Sequence[str], y: Labels = None) -> Self:
         """Learn the n-grams and their weights.
 
         Parameters
@@ -95,7 +96,7 @@ class CharacterTfidf(ReadsText):
         return self
 
     @fit_context
-    def fit_transform(self, X: Sequence[str], y: Any = None) -> csr_matrix | csr_array:
+    def fit_transform(self, X: Sequence[str], y: Labels = None) -> csr_matrix | csr_array:
         """Learn from texts, then transform them.
 
         Parameters
@@ -133,7 +134,7 @@ class CharacterTfidf(ReadsText):
         with Threads(count_threads(self.n_jobs)) as threads:
             return self._weighted(self.vocabulary_.count(texts, self._analyzer(), threads))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the n-grams of the columns.
 
         Parameters

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 _N_FOLDS = 5
 
 
 def fit_and_hold_out(
-    transformer: Any, texts: list[str], targets: np.ndarray, has_target: np.ndarray, seed: int
-) -> tuple[Any, np.ndarray]:
+    transformer: BaseEstimator, texts: list[str], targets: np.ndarray, has_target: np.ndarray, seed: int
+) -> tuple[BaseEstimator, np.ndarray]:
     """Fit a transformer to the texts that have a target; also return the rows of all texts.
 
     A text that it has learned from gets the row of a model of the other folds, turned to the space of the whole model:
@@ -54,7 +53,7 @@ def _as_passed(targets: np.ndarray) -> np.ndarray:
     return targets.ravel() if targets.ndim == 2 and targets.shape[1] == 1 else targets
 
 
-def _dense_rows(transformer: Any, texts: list[str]) -> np.ndarray:
+def _dense_rows(transformer: BaseEstimator, texts: list[str]) -> np.ndarray:
     rows = transformer.transform(texts)
     if issparse(rows):
         raise TypeError(

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.pooled import PooledVectorizer
 from .._base.queries import weighted_vectors
+from .._text.words import compose
+from .._validation.columns import Rows, is_sparse
 from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
 from .given_blocks import names_of
@@ -24,7 +27,7 @@ _STEP = 10_000  # terms at a time
 class LinearExplanations:
     """Adds `explain` and `top_terms` to a vectorizer of blocks."""
 
-    def explain(self: Any, text: str, classifier: Any) -> Bunch:
+    def explain(self: Any, text: str, classifier: BaseEstimator) -> Bunch:
         """Split the decision of a linear classifier into what each word and each n-gram of characters contributes.
 
         The row of a text is linear in its words and n-grams, up to its length. So is the decision: a dense direction is
@@ -165,9 +168,11 @@ class LinearExplanations:
         is_common = (1 + self._built_in.n_texts) / np.exp(idf - 1) > 2.5  # one more than the texts with it
         return [str(word) for word in (words[is_common] if is_common.any() else words)]
 
-    def _parts(self: Any, name: str, text: str) -> tuple[list[str], Any]:
+    def _parts(self: Any, name: str, text: str) -> tuple[list[str], np.ndarray]:
         """Terms of a text, and a row for each, whose sum is the row of the text in a block."""
         block, parts = self.blocks_[name], None
+        if name not in self._given:
+            text = compose(text)
         if isinstance(block, PooledVectorizer):
             terms, parts = weighted_vectors(block, block._fitted_state(), text)
             if name in self._given and self._given[name].stretch is not None:
@@ -190,7 +195,7 @@ class LinearExplanations:
         return terms, parts / (length or 1)
 
 
-def _merged(terms: list[str], parts: Any) -> tuple[list[str], Any]:
+def _merged(terms: list[str], parts: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Each term once, with the sum of its rows."""
     place = {term: row for row, term in enumerate(dict.fromkeys(terms))}
     of_term = [place[term] for term in terms]
@@ -198,7 +203,7 @@ def _merged(terms: list[str], parts: Any) -> tuple[list[str], Any]:
     return list(place), sums @ parts
 
 
-def _linear(model: Any, n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _linear(model: BaseEstimator, n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Weights (n_outputs, n_columns), intercepts and classes of the outputs of a fitted linear model."""
     if isinstance(model, Pipeline):
         raise TypeError("classifier is a Pipeline. Pass its last step, and call this of the vectorizer in it.")
@@ -208,7 +213,7 @@ def _linear(model: Any, n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     coef = getattr(model, "coef_", None)
     if coef is None:
         raise TypeError(f"{type(model).__name__} has no coef_: only the decision of a linear model can be split.")
-    coef = np.atleast_2d(coef.toarray() if issparse(coef) else coef).astype(np.float64)
+    coef = np.atleast_2d(coef.toarray() if is_sparse(coef) else coef).astype(np.float64)
     if coef.shape[1] != n_columns:
         raise ValueError(
             f"{type(model).__name__} has weights for {coef.shape[1]} columns, but the rows have {n_columns}. Pass a "
@@ -227,10 +232,10 @@ def _linear(model: Any, n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndar
     return coef, np.broadcast_to(np.ravel(model.intercept_).astype(np.float64), len(coef)), classes
 
 
-def _rows_of(rows: Any, n_columns: int) -> tuple[np.ndarray, bool]:
+def _rows_of(rows: Rows, n_columns: int) -> tuple[np.ndarray, bool]:
     """Rows as an array, and whether it was one."""
     try:
-        found = np.asarray(rows.toarray() if issparse(rows) else rows, dtype=np.float64)
+        found = np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
     except (ValueError, TypeError):
         raise TypeError(f"of must be a fitted linear model, or rows of numbers, got {brief(rows)}.") from None
     is_one = found.ndim == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -15,11 +15,16 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, get_tags
 
 from .._pretrained.parameter import PRETRAINED
+from .._validation.columns import Matrix
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.join import unit_rows as unit_lengths
 from .cross_fitting import fit_and_hold_out
 from .projections import weights_of_directions
 from .text_blocks import MOST_PROJECTED, NAMES
+
+if TYPE_CHECKING:
+    from .._pretrained.vectorizer import PretrainedVectorizer
+
 
 _DEFAULT, _DROP = "default", "drop"
 _PREFIX = "blocks__"
@@ -27,6 +32,9 @@ _PREFIX = "blocks__"
 # are weak by chance would be lost.
 _LEAST_SAMPLED = 500
 _MOST_EMBEDDED = 2_000  # texts for that and for self-training, in a `fit` with less
+
+
+Block: TypeAlias = str | BaseEstimator  # of the parameter: "default", "drop" or a transformer
 
 
 class GivenBlock(NamedTuple):
@@ -38,15 +46,15 @@ class GivenBlock(NamedTuple):
     weights: np.ndarray | None = None
     stretch: np.ndarray | None = None
 
-    def rows(self, texts: list[str]) -> Any:
+    def rows(self, texts: list[str]) -> Matrix:
         """Rows of length one, or zero."""
         return self.stretched(self.plain_rows(texts))
 
-    def stretched(self, rows: Any) -> Any:
+    def stretched(self, rows: Matrix) -> Matrix:
         """Rows of length one, or zero, of those before the stretch."""
         return rows if self.stretch is None else unit_lengths(rows @ self.stretch)
 
-    def plain_rows(self, texts: list[str]) -> Any:
+    def plain_rows(self, texts: list[str]) -> Matrix:
         """Rows before the stretch, of length one, or zero."""
         if not texts:  # which many refuse
             return csr_array((0, self.n_columns), dtype=np.float32)
@@ -59,7 +67,7 @@ class GivenBlock(NamedTuple):
 class BlocksParameter(BaseEstimator):
     """Adds the parameter `blocks` to an estimator, and the nested ``blocks__name`` and ``blocks__name__param``."""
 
-    blocks: dict[str, Any] | None
+    blocks: dict[str, Block] | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters.
@@ -109,18 +117,19 @@ class BlocksParameter(BaseEstimator):
             if not inner:
                 blocks[name] = value
                 continue
-            if not hasattr(blocks.get(name), "set_params"):
+            block = blocks.get(name, _DEFAULT)
+            if isinstance(block, str) or not hasattr(block, "set_params"):
                 raise ValueError(
-                    f"Invalid parameter {key!r}: the block {name!r} is {brief(blocks.get(name, _DEFAULT))}, which has "
+                    f"Invalid parameter {key!r}: the block {name!r} is {brief(block)}, which has "
                     "no parameters. Pass a transformer first."
                 )
-            blocks[name].set_params(**{inner: value})
+            block.set_params(**{inner: value})
         if nested:
             self.blocks = blocks
         return self
 
 
-def check_blocks(blocks: dict[str, Any] | None) -> tuple[list[str], dict[str, Any]]:
+def check_blocks(blocks: dict[str, Block] | None) -> tuple[list[str], dict[str, BaseEstimator]]:
     """Return the names of the built-in blocks that are wanted, and the given transformers."""
     blocks = blocks or {}
     given = {}
@@ -146,7 +155,9 @@ def check_blocks(blocks: dict[str, Any] | None) -> tuple[list[str], dict[str, An
     return wanted, given
 
 
-def sampled(pretrained: Any, own: list[str], n_texts: int, unlabelled: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sampled(
+    pretrained: PretrainedVectorizer | None, own: list[str], n_texts: int, unlabelled: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Indices of texts that a pretrained model embeds beside the last `n_texts`, and which of `unlabelled` it embeds.
 
     They are distinct, evenly spaced among all others, and with the last there are 2,000. Without a model there is none.
@@ -169,14 +180,14 @@ def evenly(rows: np.ndarray, n: int) -> np.ndarray:
 
 
 def fit_given(
-    given: dict[str, Any],
+    given: dict[str, BaseEstimator],
     own: list[str],
     n_texts: int,
     targets: tuple[np.ndarray, np.ndarray],
     seed: int,
     sample: np.ndarray,
     reads_all: bool,
-) -> tuple[dict[str, GivenBlock], dict[str, Any]]:
+) -> tuple[dict[str, GivenBlock], dict[str, Matrix]]:
     """Fitted clones by name, and their rows of the last `n_texts` texts.
 
     `targets` are those of the texts that have one, and which these are. They are for the transformers that require `y`.
@@ -219,7 +230,7 @@ def _weights_of(
     return weights_of_directions(np.vstack([sample, more]) if len(chosen) else sample)
 
 
-def _learns_from_labels(transformer: Any) -> bool:
+def _learns_from_labels(transformer: BaseEstimator) -> bool:
     """Whether it, or a part of it, requires `y`."""
     if isinstance(transformer, FrozenEstimator) or not hasattr(transformer, "get_params"):
         return False
@@ -236,7 +247,7 @@ def names_of(block: GivenBlock) -> list[str]:
     return names if len(names) == block.n_columns else [str(column) for column in range(block.n_columns)]
 
 
-def unit_rows(name: str, rows: Any, n_texts: int, n_columns: int | None = None) -> Any:
+def unit_rows(name: str, rows: Matrix, n_texts: int, n_columns: int | None = None) -> Matrix:
     """Check what a transformer returned for some texts, and scale it to rows of length one, or zero."""
     try:
         checked = check_array(rows, accept_sparse="csr", dtype=np.float64, input_name="rows")
@@ -255,7 +266,7 @@ def unit_rows(name: str, rows: Any, n_texts: int, n_columns: int | None = None) 
 
 
 @contextmanager
-def _naming(name: str, transformer: Any) -> Iterator[None]:
+def _naming(name: str, transformer: object) -> Iterator[None]:
     """Add to an error whose it is."""
     try:
         yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -35,14 +34,14 @@ def fit_halves(
     `neighbours` (n, 2) are more pairs, as indices of texts. The directions are weighed in at most `n_weighed` texts.
     """
     pattern = _pattern(texts)
-    read: Any = texts
+    read: list[str] | SentenceCorpus = texts
     if pattern is None:
         strings = [(texts[first], texts[second]) for first, second in neighbours] + _halves(texts, random_state)
         pairs = PairCorpus.from_pairs(strings, n_jobs=n_jobs) if strings else None
     else:
         with suppress(ValueError):  # no text has a word
             read = SentenceCorpus.from_sentences(texts, token_pattern=pattern, n_jobs=n_jobs)
-        pairs = None if read is texts else _encoded_halves(read, neighbours, random_state)
+        pairs = None if isinstance(read, list) else _encoded_halves(read, neighbours, random_state)
     if pairs is None:
         return None
     learner = ParaphraseVectorizer(
@@ -149,7 +148,7 @@ def _spaced_words(text: str) -> list[str]:
     return words
 
 
-def _weigh_directions(learner: ParaphraseVectorizer, texts: Any) -> None:
+def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str] | SentenceCorpus) -> None:
     """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
     multiply_vectors(learner, weights_of_directions(unit_rows(embed(learner, learner._fitted_state(), texts, "X"))))
 

@@ -26,11 +26,14 @@ from .._base.scikit_learn import LENGTH, fit_context, length_without_source, war
 from .._base.sources import GivenVectors, ProcessedState, ProcessedVectors, fit_with, is_list, learned_vectors
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.checkpoint import Checkpoint
 from .._training.learned_arrays import FOR_INFERENCE
 from .._training.state import Fitted
-from .._validation.constraints import integers
-from .._word_vectors.matches import check_given
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
+from .._validation.values import PathLike, RandomState
+from .._word_vectors.matches import WordVectors, check_given
 from .._word_vectors.processing import find_components, remove_components
 from .._word_vectors.read import read_source
 from .meta_embedding import MetaEmbeddingVectorizer
@@ -180,7 +183,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
     (100, 20)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ProcessedVectors._parameter_constraints,
         "norm": [StrOptions({"l2"}), None],
         "n_components": LENGTH,
@@ -197,7 +200,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         self,
         n_components: int | str = "auto",
         *,
-        word_vectors: Any = None,
+        word_vectors: WordVectors | None = None,
         pooling: str = "mean",
         weighting: str | None = None,
         binary: bool = False,
@@ -208,15 +211,15 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         norm: str | None = None,
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.word_vectors = word_vectors
@@ -242,7 +245,13 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
 
     @fit_context
     def fit(
-        self, X: Any, y: Any = None, *, groups: Any = None, checkpoint: Any = None, checkpoint_every: int = 1
+        self,
+        X: Sentences,
+        y: Labels = None,
+        *,
+        groups: Labels = None,
+        checkpoint: PathLike | None = None,
+        checkpoint_every: int = 1,
     ) -> Self:
         """Take the word vectors, or learn them; then find word weights and common components.
 
@@ -284,7 +293,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Refine the common components with some more sentences.
 
         The first call is a `fit`; it decides the vocabulary and the word weights. To learn word vectors from more text,
@@ -318,7 +327,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         check_kept(self, state, corpus)
         return self._publish(self._with_processed_vectors(corpus, state))
 
-    def _fit(self, X: Any, y: Any, groups: Any, checkpoint: Checkpoint) -> Self:
+    def _fit(self, X: Sentences, y: Labels, groups: Labels, checkpoint: Checkpoint) -> Self:
         corpus = self._corpus_to_learn_from(X, groups, y)
         return self._publish(self._with_processed_vectors(corpus, self._with_word_vectors(corpus, checkpoint)))
 

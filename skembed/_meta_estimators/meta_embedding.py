@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from .._base.scikit_learn import fit_context
 from .._base.sources import GivenVectors, fitted_clones, is_list
-from .._validation.constraints import PredicateConstraint
+from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, PredicateConstraint
+from .._validation.values import RandomState
 from .._word_vectors.join import join_word_vectors
+from .._word_vectors.matches import WordVectors
 
 
 class MetaEmbeddingVectorizer(GivenVectors):
@@ -108,7 +114,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
     (100, 20)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **GivenVectors._parameter_constraints,
         "word_vectors": [PredicateConstraint(is_list, "a list of sources of word vectors")],
         "whiten": ["boolean"],
@@ -118,22 +124,22 @@ class MetaEmbeddingVectorizer(GivenVectors):
 
     def __init__(
         self,
-        word_vectors: Any,
+        word_vectors: Sequence[WordVectors],
         n_components: int = 100,
         *,
         whiten: bool = False,
         pooling: str = "mean",
         weighting: str | None = None,
         unknown: str = "hash",
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.word_vectors = word_vectors
         self.n_components = n_components
@@ -152,7 +158,7 @@ class MetaEmbeddingVectorizer(GivenVectors):
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Fit the models that are not fitted, then join the vectors of all.
 
         Parameters

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._validation.columns import Matrix
 from .block_weights import ALPHA, kernel_of, left_out_residuals, nearest_good, tell_apart
 
 _RATIOS = 2.0 ** np.arange(-5, 5)  # of its weight to that of all others together
@@ -15,7 +14,7 @@ _USUAL, _N_ERRORS = 1.0, 0.7
 
 
 def with_models(
-    weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray, models: list[str]
+    weights: dict[str, float], rows: dict[str, Matrix], targets: np.ndarray, models: list[str]
 ) -> dict[str, float]:
     """Weights that sum to one, of all blocks in `rows`; `weights` are those of the others among themselves.
 
@@ -29,7 +28,7 @@ def with_models(
     return others | dict.fromkeys(models, ratio / (1 + ratio) / len(models))
 
 
-def _ratio_of(weights: dict[str, float], rows: dict[str, Any], targets: np.ndarray, models: list[str]) -> float:
+def _ratio_of(weights: dict[str, float], rows: dict[str, Matrix], targets: np.ndarray, models: list[str]) -> float:
     columns = targets if targets.ndim == 2 else (targets[:, None] == np.unique(targets)).astype(np.float64)
     scales = columns.std(axis=0)
     centred = (columns - columns.mean(axis=0)) / np.where(scales > 0, scales, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
@@ -13,7 +12,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from .._compiled.arrays import read_only
 from .._validation.messages import warn_at_user
-from .._word_vectors.bag import sum_rows
+from .._word_vectors.bag import SUM, sum_rows
 
 _N_ITER = 2  # power iterations: with 5, scikit-learn's default, classifiers were no better
 _MORE = 10  # directions that are found and left out again, as in scikit-learn
@@ -23,7 +22,7 @@ _MOST_PROJECTED = 20_000  # rows that the directions of dense output are found o
 
 
 def fit_projection(
-    rows: Any,
+    rows: csr_array,
     n_components: int,
     random_state: np.random.RandomState,
     scale: np.ndarray | None = None,
@@ -80,7 +79,7 @@ def fit_output(
     return projection
 
 
-def product(rows: Any, columns: np.ndarray) -> np.ndarray:
+def product(rows: csr_array, columns: np.ndarray) -> np.ndarray:
     """Sparse rows times a dense matrix, which may lack the last columns of the rows: faster than scipy, in float32.
 
     A row has the same bits whatever the others are.
@@ -93,7 +92,7 @@ def product(rows: Any, columns: np.ndarray) -> np.ndarray:
         indices = rows.indices[entries].astype(np.int64)
         indices[indices >= len(columns)] = -1  # `sum_rows` skips it
         part = found[start : start + _STEP]
-        sum_rows(indices, rows.data[entries], ptr - ptr[0], columns, columns[:0], False, part)
+        sum_rows(indices, rows.data[entries], ptr - ptr[0], columns, columns[:0], SUM, part)
     return found
 
 
@@ -105,7 +104,7 @@ def weights_of_directions(rows: np.ndarray) -> np.ndarray:
     return np.asarray((directions * roots @ directions.T).astype(np.float32))
 
 
-def _strongest(rows: Any, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+def _strongest(rows: csr_array, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The strongest directions and their strengths, by the random projection of scikit-learn.
 
     A basis is made orthonormal on the shorter side, after each second product. On the other one, which may be ten times

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
 
+from .._validation.columns import Matrix
 from .._word_vectors.join import unit_rows
 from .block_rows import side_by_side
 from .block_weights import ALPHA, kernel_of, left_out_residuals
@@ -24,9 +24,9 @@ _STANDARD_ERRORS = 3.0  # by which the labelled rows must be predicted better
 
 
 def self_train(
-    read: Callable[[np.ndarray], dict[str, Any]],
+    read: Callable[[np.ndarray], dict[str, Matrix]],
     unlabelled: np.ndarray,
-    known: tuple[dict[str, Any], np.ndarray],
+    known: tuple[dict[str, Matrix], np.ndarray],
     weights: dict[str, float],
     random_state: np.random.RandomState,
 ) -> dict[str, np.ndarray]:
@@ -50,7 +50,7 @@ def are_enough(labels: np.ndarray, n_unlabelled: int) -> bool:
 
 
 def find_stretches(
-    labelled: dict[str, Any], labels: np.ndarray, unlabelled: dict[str, Any], weights: dict[str, float]
+    labelled: dict[str, Matrix], labels: np.ndarray, unlabelled: dict[str, Matrix], weights: dict[str, float]
 ) -> dict[str, np.ndarray]:
     """A symmetric matrix for each dense block, by which its rows are multiplied; none if they do not help.
 
@@ -90,7 +90,7 @@ def find_stretches(
 
 
 def _first_scores(
-    known: csr_array, kernel: np.ndarray, classes: np.ndarray, others: dict[str, Any], weights: dict[str, float]
+    known: csr_array, kernel: np.ndarray, classes: np.ndarray, others: dict[str, Matrix], weights: dict[str, float]
 ) -> np.ndarray:
     """Scores of other texts for each class, by ridge regression on the labelled rows."""
     targets = np.eye(classes.max() + 1)[classes]
@@ -117,7 +117,7 @@ def _directions(scores: np.ndarray, rows: np.ndarray, solved: tuple[np.ndarray, 
     return np.asarray(directions[:-1])
 
 
-def stretched_rows(rows: dict[str, Any], stretches: dict[str, np.ndarray]) -> dict[str, Any]:
+def stretched_rows(rows: dict[str, Matrix], stretches: dict[str, np.ndarray]) -> dict[str, Matrix]:
     """The rows of blocks, those of dense ones multiplied by their matrix and scaled to length one."""
     return {name: unit_rows(block @ stretches[name]) if name in stretches else block for name, block in rows.items()}
 
@@ -129,7 +129,7 @@ def _stretch(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return np.asarray((axes * np.sqrt(1 + _SHARE * np.clip(squares, 0, None)) @ axes.T).astype(np.float32))
 
 
-def _kernel(blocks: dict[str, Any], weights: dict[str, float]) -> np.ndarray:
+def _kernel(blocks: dict[str, Matrix], weights: dict[str, float]) -> np.ndarray:
     """The dot products of all pairs of rows."""
     return np.asarray(sum((weights[name] * kernel_of(block) for name, block in blocks.items()), np.zeros((1, 1))))
 

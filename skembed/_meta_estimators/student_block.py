@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from .._methods.student import StudentVectorizer
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, as_vectorizer
 from .._training.ridge import ALPHAS, slices_of
+from .._validation.columns import Matrix
 from .._word_vectors.join import unit_rows as unit_lengths
 from .given_blocks import GivenBlock, unit_rows
 
@@ -60,12 +61,12 @@ class StudentBeside:
 
 def rows_of(
     given: dict[str, GivenBlock], texts: list[str], left_out: dict[str, np.ndarray] | None = None
-) -> dict[str, Any]:
+) -> dict[str, Matrix]:
     """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it.
 
     With `left_out`, the rows of the student for texts that it has learned from are these.
     """
-    rows: dict[str, Any] = {}
+    rows: dict[str, Matrix] = {}
     for name, block in given.items():
         student = block.transformer
         if texts and isinstance(student, StudentBeside):
@@ -83,7 +84,7 @@ def as_of_new(rows: np.ndarray, texts: list[str], left_out: dict[str, np.ndarray
 
 
 def fit_student(
-    teacher: Any,
+    teacher: PretrainedModel,
     own: list[str],
     n_teacher: int | None,
     n_jobs: int | None,
@@ -154,12 +155,12 @@ def _map_to(targets: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarra
     turned = rows @ vectors
     products = turned.T @ targets
 
-    def left_out(alpha: float, some: Any) -> np.ndarray:
+    def left_out(alpha: float, some: slice | np.ndarray) -> np.ndarray:
         predicted = turned[some] @ (products / (values + alpha)[:, None])
         leverage = (np.square(turned[some]) @ (1 / (values + alpha)))[:, None]
         return np.asarray((predicted - leverage * targets[some]) / np.maximum(1 - leverage, 1e-6))
 
-    some: Any = slice(None)
+    some: slice | np.ndarray = slice(None)
     if len(rows) > _MOST_COMPARED:
         some = np.random.default_rng(seed).choice(len(rows), _MOST_COMPARED, replace=False)
     alpha = ALPHAS[np.argmin([np.square(targets[some] - left_out(alpha, some)).sum() for alpha in ALPHAS])]

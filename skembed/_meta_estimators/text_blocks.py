@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,12 +15,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from .._base.embedding import embed
-from .._text.words import words_and_bigrams_of, words_of
+from .._text.words import compose, words_and_bigrams_of, words_of
+from .._validation.columns import Matrix
 from .._word_vectors.join import unit_rows
 from .block_rows import tfidf_rows, weighted_rows
 from .character_tfidf import CharacterTfidf
 from .halves import fit_halves, multiply_vectors, unspaced_letters
 from .projections import fit_projection, product, rounded
+
+if TYPE_CHECKING:
+    from .._methods.paraphrase import ParaphraseVectorizer
+
 
 NAMES = ("words", "characters", "words_lsa", "characters_lsa", "halves")
 _N_COMPONENTS = 100  # of a dense block; for another size, replace the block
@@ -31,8 +36,8 @@ SOURCES = {"words_lsa": "words", "characters_lsa": "characters"}  # a dense bloc
 class BuiltInBlocks(NamedTuple):
     """Fitted blocks by name, and the tf-idf that they need, which may itself be no block."""
 
-    tfidf: dict[str, Any]  # a TfidfVectorizer of words, a CharacterTfidf
-    blocks: dict[str, Any]
+    tfidf: dict[str, TfidfVectorizer | CharacterTfidf]  # a TfidfVectorizer of words, a CharacterTfidf
+    blocks: dict[str, TfidfVectorizer | CharacterTfidf | TruncatedSVD | ParaphraseVectorizer]
     n_texts: int  # that the blocks have learned from
 
     def n_columns(self, name: str) -> int:
@@ -42,9 +47,10 @@ class BuiltInBlocks(NamedTuple):
             return len(block.components_)
         return len(block.vocabulary_) if name in self.tfidf else int(block.n_features_out_)
 
-    def rows(self, texts: list[str], weighted: dict[str, Any] | None = None) -> dict[str, Any]:
+    def rows(self, texts: list[str], weighted: dict[str, Matrix] | None = None) -> dict[str, Matrix]:
         """Return rows of length one, or zero, of each block; `weighted` are those of tf-idf, if they are at hand."""
-        rows: dict[str, Any] = {}
+        texts = list(map(compose, texts))
+        rows: dict[str, Matrix] = {}
         if weighted is None:
             weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
         for name, block in self.blocks.items():
@@ -74,15 +80,16 @@ def fit_blocks(
     *,
     neighbours: np.ndarray,
     squares_idf: bool,
-) -> tuple[BuiltInBlocks, dict[str, Any]]:
+) -> tuple[BuiltInBlocks, dict[str, Matrix]]:
     """The wanted blocks, without those for which the text is too short, and the rows of tf-idf of all texts.
 
     `neighbours` (n, 2), indices of texts, are more pairs for the block "halves". With `squares_idf`, idf counts twice
     in latent semantic analysis: what all texts have, such as stop words, fades.
     """
-    tfidf: dict[str, Any] = {}
+    texts = list(map(compose, texts))
+    tfidf: dict[str, TfidfVectorizer | CharacterTfidf] = {}
     rows = {}
-    vectorizers: dict[str, Any] = {
+    vectorizers: dict[str, TfidfVectorizer | CharacterTfidf] = {
         "words": tfidf_of_words(),
         "characters": CharacterTfidf(analyzer=_analyzer(texts), min_df=2, n_jobs=n_jobs),
     }
@@ -148,17 +155,17 @@ def count_words(vectorizer: TfidfVectorizer) -> int:
     return sum(" " not in term for term in vectorizer.vocabulary_)
 
 
-def projected_columns(rows: Any, projection: TruncatedSVD) -> Any:
+def projected_columns(rows: csr_array, projection: TruncatedSVD) -> csr_array:
     """The columns of some rows of tf-idf that have directions."""
     n_columns = projection.components_.shape[1]
     return rows if rows.shape[1] == n_columns else rows[:, :n_columns]
 
 
-def _rows_of(vectorizer: Any, texts: list[str]) -> Any:
+def _rows_of(vectorizer: TfidfVectorizer | CharacterTfidf, texts: list[str]) -> csr_array:
     return vectorizer.rows(texts) if isinstance(vectorizer, CharacterTfidf) else tfidf_rows(vectorizer, texts)
 
 
-def _fit_directions(rows: Any, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
+def _fit_directions(rows: csr_array, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
     """The strongest directions of some rows of tf-idf; with `idf`, of these rows times idf."""
     if rows.shape[0] > MOST_PROJECTED:
         rows = rows[np.sort(random_state.choice(rows.shape[0], MOST_PROJECTED, replace=False))]

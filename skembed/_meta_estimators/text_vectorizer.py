@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
@@ -19,13 +19,16 @@ from .._base.scikit_learn import ReadsText, fit_context, refuse_frames, sparse_r
 from .._compiled.threads import check_n_jobs
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import list_of_texts
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, PretrainedParameter
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Matrix, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.targets import targets_of_rows
+from .._validation.values import RandomState
 from .block_rows import side_by_side
 from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
 from .explaining import LinearExplanations
-from .given_blocks import BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
+from .given_blocks import Block, BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
 from .halves import neighbours_of
 from .model_weights import with_models
 from .projections import fit_output
@@ -158,11 +161,11 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     _built_in: BuiltInBlocks
     _given: dict[str, GivenBlock]
     _projection: TruncatedSVD | None
-    blocks_: dict[str, Any]
+    blocks_: dict[str, BaseEstimator]
     block_weights_: BlockWeights
     n_features_out_: int
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "n_components": [integers(1), None],
         "corpus": "no_validation",  # `fit` reads it, and says what is wrong with it
         "blocks": [dict, None],
@@ -178,14 +181,14 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self,
         n_components: int | None = None,
         *,
-        corpus: Any = None,
-        blocks: dict[str, Any] | None = None,
-        pretrained: Any = None,
-        teacher: Any = None,
+        corpus: Sentences | None = None,
+        blocks: dict[str, Block] | None = None,
+        pretrained: PretrainedModel | None = None,
+        teacher: PretrainedModel | None = None,
         n_teacher: int | None = 5000,
         missing: str = "error",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.corpus = corpus
@@ -198,7 +201,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn the blocks from all text, and their weights from the labels.
 
         Parameters
@@ -224,7 +227,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         return self
 
     @fit_context
-    def fit_transform(self, X: Any, y: Any = None) -> csr_matrix | csr_array | NDArray[np.float32]:
+    def fit_transform(self, X: Sentences, y: Labels = None) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Learn from `X`, then transform it.
 
         Parameters
@@ -243,7 +246,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         texts = self._texts(X, "X")  # an iterator can be read only once
         return self._output(self._learn(texts, y, returns_rows=True))
 
-    def transform(self, X: Any) -> csr_matrix | csr_array | NDArray[np.float32]:
+    def transform(self, X: Sentences) -> csr_matrix | csr_array | NDArray[np.float32]:
         """Return the blocks side by side, each with the square root of its weight, or dense directions of these.
 
         Parameters
@@ -265,7 +268,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         self._check_output()
         return self._output(self._own_rows(self._texts(X, "X")))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the names of the columns: block and word, characters or number.
 
         Parameters
@@ -284,14 +287,14 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         names: list[str] = []
         for name, block in self.blocks_.items():
             if name in self._given:
-                own: Iterable[Any] = names_of(self._given[name])
+                own: Iterable[object] = names_of(self._given[name])
             else:
                 is_tfidf = name in self._built_in.tfidf
                 own = block.get_feature_names_out() if is_tfidf else range(self._built_in.n_columns(name))
             names += [f"{name}__{column}" for column in own]
         return np.array(names, dtype=object)
 
-    def _learn(self, texts: list[str], y: Any, *, returns_rows: bool) -> csr_array:
+    def _learn(self, texts: list[str], y: Labels, *, returns_rows: bool) -> csr_array:
         """Set the fitted attributes, and return the blocks of the texts side by side, or of none of them."""
         if not texts:
             raise ValueError("X has no text. Pass at least one.")
@@ -353,7 +356,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         if models:
             weights = with_models(weights, known, targets, models)
 
-        def read(some: np.ndarray) -> dict[str, Any]:
+        def read(some: np.ndarray) -> dict[str, Matrix]:
             of_some = [own[row] for row in some]
             of_tfidf = {name: block[some] for name, block in of_own.items()}
             return built_in.rows(of_some, of_tfidf) | rows_of(given, of_some, left_out)
@@ -385,5 +388,5 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             return sparse_rows(rows)
         return np.asarray(rows @ self._projection.components_.T)
 
-    def _texts(self, X: Any, name: str) -> list[str]:
+    def _texts(self, X: Sentences, name: str) -> list[str]:
         return list_of_texts(X, name, missing=self.missing)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,14 @@ from sklearn.utils import check_random_state
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import Fitted
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
@@ -78,7 +83,7 @@ class AdaptedVectorizer(SpelledWords):
         Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
         times the square root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
-        The rows that the n-grams of two to five characters share.
+        The rows that the n-grams of two to five characters share, kept in 8 bits.
     alpha_ : float
         The penalty.
     score_ : float
@@ -119,27 +124,27 @@ class AdaptedVectorizer(SpelledWords):
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
-    _parameter_constraints: dict[str, Any] = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
+    _parameter_constraints: Constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
     _parameter_constraints.pop("n_components")
 
     def __init__(
         self,
-        word_vectors: Any,
+        word_vectors: WordVectors | Sequence[WordVectors],
         *,
         window: int = 3,
         alpha: float | str = "auto",
         unknown: str = "ngrams",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.word_vectors = word_vectors
         self.window = window
@@ -158,7 +163,7 @@ class AdaptedVectorizer(SpelledWords):
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Learn from sentences in reading order, or with labels.
 
         Parameters
@@ -215,7 +220,7 @@ class AdaptedVectorizer(SpelledWords):
         found = self._regress(csr_array(sentences[chosen]), features, targets, check_random_state(self.random_state))
         strength = max(0.0, found.solution.score) ** 0.5  # the correlation of predictions with what is around
         vectors, scale = _joined(found.words, found.vectors, words, given, sentences, strength)
-        state = self._taken(corpus, found.words, vectors).with_arrays({"ngram_vectors_": found.ngram_vectors * scale})
+        state = self._taken(corpus, found.words, vectors).with_arrays(found.coded(float(scale)))
         state = replace(state, alpha_=found.solution.alpha, score_=found.solution.score)
         if state.score_ <= 0 and (len(chosen) >= LEAST_FOR_WARNING or not vectors.any()):
             warn_at_user(
@@ -235,7 +240,7 @@ def _in_order(rows: np.ndarray, document: np.ndarray, window: int) -> NDArray[np
     return around
 
 
-def _of_class(rows: np.ndarray, y: Any) -> NDArray[np.float32]:
+def _of_class(rows: np.ndarray, y: Labels) -> NDArray[np.float32]:
     """The sum of the other rows of the class of each row; zeros for one without a class."""
     check_length(y, len(rows), "X")
     labels, has_label = split_labels(y)

@@ -16,11 +16,15 @@ from sklearn.utils._param_validation import StrOptions
 from .._base.embedding import CoverageCounter, encode_batch, encoded_batches, encoded_corpus
 from .._base.scikit_learn import check_step, fit_context, sparse_rows
 from .._base.text import TextEstimator
+from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import advising, offsets
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
+from .._validation.values import RandomState
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
 # the iterative one adds arbitrary vectors, which the seed does not fix.
@@ -140,7 +144,7 @@ class BOWPCA(TextEstimator):
     mean_ = Fitted[NDArray[np.float32]]()
     explained_variance_ratio_ = Fitted[NDArray[np.float64]]()
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
         "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
@@ -159,14 +163,14 @@ class BOWPCA(TextEstimator):
         weighting: str | None = None,
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
-        random_state: Any = None,
+        corpus: SentenceCorpus | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.weighting = weighting
@@ -182,7 +186,7 @@ class BOWPCA(TextEstimator):
         self.random_state = random_state
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Learn the vocabulary, the idf weights and the principal components.
 
         Parameters
@@ -246,9 +250,9 @@ class BOWPCA(TextEstimator):
 
     if TYPE_CHECKING:
 
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32] | Any: ...
+        def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32] | Any: ...
 
-    def transform(self, X: Any) -> NDArray[np.float32] | Any:
+    def transform(self, X: Sentences) -> NDArray[np.float32] | Any:
         """Count words and project on the principal components.
 
         Parameters
@@ -270,7 +274,7 @@ class BOWPCA(TextEstimator):
         """
         return self._embed(self._fitted_state(), X, "X")
 
-    def _embed(self, state: Any, X: Any, name: str) -> Any:
+    def _embed(self, state: Any, X: Sentences, name: str) -> Any:
         tables, counter = [], CoverageCounter()
         with advising(X):
             for batch in encoded_batches(self, state, X, name):
@@ -287,7 +291,7 @@ class BOWPCA(TextEstimator):
         rows[np.diff(table.indptr) == 0] = 0.0  # without a known word, the row is that of the mean sentence
         return rows
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Names of the output columns: the words of a plain bag of words, else numbered.
 
         Parameters

@@ -1,15 +1,17 @@
 """The estimator of the paper on Continuous Bag of Sentences."""
 
-from typing import Any
-
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.cbos import CBOSObjective
 from .._shards.plan import MergeSchedule
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class CBOSVectorizer(ContextVectorizer):
@@ -45,9 +47,10 @@ class CBOSVectorizer(ContextVectorizer):
         later fits of one model keep to the choice of the first.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
-    ngram_range : tuple of (1, n), default=(1, 1)
-        Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words. With
-        ``analyzer="word+char_wb"`` n-grams of characters are there too.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of adjacent words. With
+        ``analyzer="word+char_wb"`` n-grams of characters are there too. With "char" and "char_wb" it counts characters,
+        as in scikit-learn, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
@@ -184,7 +187,7 @@ class CBOSVectorizer(ContextVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
@@ -206,7 +209,7 @@ class CBOSVectorizer(ContextVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         interpolation: float = 1.0,
         context: str = "auto",
@@ -225,13 +228,13 @@ class CBOSVectorizer(ContextVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int | str = "auto",
         max_features: int | None = None,
-        analyzer: Any = "auto",
+        analyzer: Analyzer = "auto",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -239,7 +242,7 @@ class CBOSVectorizer(ContextVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.learning import median_length
 from .._base.paired_words import PairedSequences, PairedState
 from .._compiled.arrays import read_only
+from .._corpus.pairs import CorpusOrPairs
 from .._encoders.convolution import (
     Convolution,
     Filters,
@@ -24,12 +25,15 @@ from .._encoders.convolution import (
     embed_windows,
     start_filters,
 )
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import integers, satisfies
+from .._validation.constraints import Constraints, integers, satisfies
 from .._validation.messages import brief
-from .._word_vectors.bag import sum_rows
+from .._validation.values import RandomState
+from .._word_vectors.bag import SUM, sum_rows
+from .._word_vectors.matches import WordVectors
 
 _WIDEST = 100
 
@@ -190,7 +194,7 @@ class CSEVectorizer(PairedSequences):
     intercept_ = Fitted[NDArray[np.float32]]()
     _network = ("filters_", "intercept_")
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedSequences._parameter_constraints,
         "filter_widths": [tuple, list],
         "n_filters": [integers(1)],
@@ -214,7 +218,7 @@ class CSEVectorizer(PairedSequences):
         n_filters: int = 100,
         activation: str = "tanh",
         padding: str = "wide",
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
@@ -230,20 +234,20 @@ class CSEVectorizer(PairedSequences):
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: CorpusOrPairs | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -355,5 +359,5 @@ class CSEVectorizer(PairedSequences):
             return np.asarray(embed_windows(sentences, vectors, filters, intercept, shape))
         sums = np.empty((len(ptr) - 1, vectors.shape[1]), np.float32)
         vectors = read_only(vectors)
-        sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], False, sums)
+        sum_rows(words, np.ones(len(words), np.float32), ptr, vectors, vectors[:0], SUM, sums)
         return np.asarray(embed_bags(sums, ptr, filters, intercept, shape))

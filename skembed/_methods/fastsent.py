@@ -1,7 +1,6 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +8,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import PooledVectorizer
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
+_PAPER: Settings = {"n_components": 100, "window": 1, "negative": 10, "subsample": 1.0, "pooling": "sum"}
 _PAPER |= {"weighting": None, "unknown": "zero", "solver": "sgd", "learning_rate": 0.1, "max_iter": 1}
 _PAPER |= {"batch_size": 1, "max_sentence_length": None, "min_count": 10}
 PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {**_PAPER, "autoencode": True}}
@@ -175,7 +178,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -194,7 +197,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         window: int = 1,
         autoencode: bool = False,
@@ -210,13 +213,13 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -224,7 +227,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

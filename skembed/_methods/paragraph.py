@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +15,20 @@ from .._encoders.paragraph_vectors import ParagraphEncoder, check_noise, clear_u
 from .._objectives.paragraph_vectors import ParagraphObjective
 from .._shards.plan import MergeSchedule
 from .._text.known_words import EncodedSentences
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, Settings, integers
+from .._validation.values import RandomState
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
 _OPTIONS = ("n_components", "algorithm", "negative", "subsample")
 
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 300, "combine": "concatenate", "window": 8, "negative": 5, "subsample": 1e-3}
+_PAPER: Settings = {"n_components": 300, "combine": "concatenate", "window": 8, "negative": 5, "subsample": 1e-3}
 _PAPER |= {"solver": "sgd", "learning_rate": 0.025, "max_iter": 10, "batch_size": 1, "min_count": 5}
 PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, "algorithm": "dbow"}}
 # end of the settings
@@ -175,7 +176,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ShardedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"dbow", "dm"})],
         "combine": [StrOptions({"concatenate", "mean", "sum"})],
@@ -209,13 +210,13 @@ class ParagraphVectorizer(ShardedVectorizer):
         store_training_vectors: bool = False,
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -223,7 +224,7 @@ class ParagraphVectorizer(ShardedVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from .._base.paired_words import PairedWords
 from .._base.pooled import PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
+from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
-from .._training.encoded_text import EncodedText
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import FittedState
-from .._word_vectors.bag import first_of_each
+from .._validation.constraints import Constraints
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
@@ -56,8 +58,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         Fraction of the words of a sentence that are left out at random in training.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence at transform. Cosines are the same.
-    binary : bool, default=False
-        Whether a repeated word counts only once in a sentence, in training and transform alike.
     unknown : {"zero", "hash"}, default="hash"
         A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
         alone.
@@ -163,15 +163,14 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     (36, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **PairedWords._parameter_constraints,
-        "binary": ["boolean"],
     }
     _parameter_constraints.pop("weighting")
     _paper_settings = {
         "PP": {"n_components": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4, "alpha": 1e-6}
-        | {"interpolation": 1.0, "word_dropout": 0.0, "pooling": "mean", "binary": False}
+        | {"interpolation": 1.0, "word_dropout": 0.0, "pooling": "mean"}
         | {"unknown": "zero", "learning_rate": 0.005, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
@@ -180,7 +179,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
@@ -190,27 +189,26 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         interpolation: float = 1.0,
         word_dropout: float = 0.0,
         pooling: str = "mean",
-        binary: bool = False,
         unknown: str = "hash",
         learning_rate: float = 0.001,
         max_iter: int | str = "auto",
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: CorpusOrPairs | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -224,7 +222,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         self.interpolation = interpolation
         self.word_dropout = word_dropout
         self.pooling = pooling
-        self.binary = binary
         self.unknown = unknown
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -249,15 +246,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
 
     def _make_encoder(self, state: FittedState) -> WordSums:
         return self._encoder_of_words(state, self.word_dropout)
-
-    def _encode_text(
-        self, corpus: SentenceCorpus, state: FittedState, annotations: tuple[np.ndarray, ...] = ()
-    ) -> EncodedText:
-        text = super()._encode_text(corpus, state, annotations)
-        if not self.binary:
-            return text
-        tokens, sent_ptr = first_of_each(text.tokens, text.sent_ptr)
-        return text._replace(tokens=tokens, sent_ptr=sent_ptr)
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         learned = self._with_learned_words(state)

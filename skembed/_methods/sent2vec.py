@@ -1,7 +1,6 @@
 """The estimator of the paper on Sent2Vec."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +8,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_WORDS: dict[str, Any] = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
+_WORDS: Settings = {"ngram_range": (1, 1), "negative": 10, "alpha": 0.0, "solver": "sgd", "learning_rate": 0.2}
 _WORDS |= {"batch_size": 1, "max_sentence_length": None, "pooling": "mean", "weighting": None, "unknown": "zero"}
 _BIGRAMS = {**_WORDS, "ngram_range": (1, 2), "n_buckets": 4_000_000}  # the published command's buckets
 _BOOKS = {"min_count": 5, "n_components": 700}
@@ -60,8 +63,9 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
-    ngram_range : tuple of (1, n), default=(1, 1)
-        Longest word n-grams to learn with the words; (1, 1) means words alone. The paper uses (1, 1) and (1, 2).
+    ngram_range : tuple of (int, int), default=(1, 1)
+        (1, n) learns word n-grams of up to n words beside the words. The paper uses (1, 1) and (1, 2). With the
+        analyzers "char" and "char_wb" it counts characters, as in scikit-learn, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that all n-grams share by hashing; not used for words alone.
     dropout_k : int, default=2
@@ -185,7 +189,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         **NGRAMS,
@@ -207,7 +211,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         ngram_range: tuple[int, int] = (1, 1),
         n_buckets: int = 500_000,
@@ -226,13 +230,13 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -240,7 +244,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

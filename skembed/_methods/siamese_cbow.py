@@ -1,15 +1,18 @@
 """The estimator of the paper on Siamese CBOW."""
 
 from numbers import Real
-from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.siamese_cbow import SiameseCBOWObjective
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class SiameseCBOWVectorizer(ContextVectorizer):
@@ -44,9 +47,10 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         later fits of one model keep to the choice of the first.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
-    ngram_range : tuple of (1, n), default=(1, 1)
-        Word n-grams of up to n words are learned beside the words: (1, 2) adds pairs of adjacent words. With
-        ``analyzer="word+char_wb"`` n-grams of characters are there too.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of adjacent words. With
+        ``analyzer="word+char_wb"`` n-grams of characters are there too. With "char" and "char_wb" it counts characters,
+        as in scikit-learn, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
@@ -171,7 +175,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
@@ -192,7 +196,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         interpolation: float = 1.0,
         context: str = "auto",
@@ -212,13 +216,13 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int | str = "auto",
         max_features: int | None = None,
-        analyzer: Any = "auto",
+        analyzer: Analyzer = "auto",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -226,7 +230,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

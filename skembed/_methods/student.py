@@ -74,7 +74,7 @@ class StudentVectorizer(SpelledWords):
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words, with all parts.
     ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
-        The rows that the n-grams of two to five characters share.
+        The rows that the n-grams of two to five characters share, kept in 8 bits.
     target_mean_ : ndarray of shape (n_targets,), dtype float32
         Mean of the teacher's vectors of length one, which is subtracted before anything is learned.
     components_ : ndarray of shape (n_components, n_targets), dtype float32
@@ -289,7 +289,7 @@ class StudentVectorizer(SpelledWords):
         sentences, features = features_of(corpus, learned, *with_given(corpus, self.word_vectors))
         found = self._regress(sentences, features, targets @ components.T, random_state, leave_out=leave_out)
         _, left_out, alpha, score = found.solution
-        arrays = {"ngram_vectors_": found.ngram_vectors, "target_mean_": mean, "components_": components}
+        arrays = {**found.coded(), "target_mean_": mean, "components_": components}
         state = replace(self._taken(corpus, found.words, found.vectors).with_arrays(arrays), alpha_=alpha, score_=score)
         if score <= 0 and (len(corpus) >= LEAST_FOR_WARNING or not found.vectors.any()):
             warn_at_user(

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
@@ -15,14 +16,19 @@ from .._base.scikit_learn import fit_context
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.checkpoint import Checkpoint
+from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
-from .._validation.values import PathLike
+from .._validation.values import PathLike, RandomState
 from .._word_vectors.bag import mapped
+from .._word_vectors.matches import WordVectors
 
 
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
@@ -171,7 +177,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     coef_ = Fitted[NDArray[np.float32]]()
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -193,7 +199,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         loss: Any = ("cosine", "similarity"),
         temperature: float = 0.05,
@@ -207,20 +213,20 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         batch_size: int | str = "auto",
         min_count: int = 2,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -254,7 +260,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.single_output, tags.target_tags.multi_output = False, True
@@ -263,10 +269,10 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     @fit_context
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sentences,
+        y: Labels = None,
         *,
-        groups: Any = None,
+        groups: Labels = None,
         checkpoint: PathLike | None = None,
         checkpoint_every: int = 1,
     ) -> Self:
@@ -303,7 +309,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None, *, groups: Any = None, new_words: str = "append") -> Self:
+    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None, new_words: str = "append") -> Self:
         """Make one pass over some more sentences and their targets.
 
         The first call learns the vocabulary, the word counts and the word weights. The learning rate does not fall.
@@ -327,7 +333,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         """
         return self._partial_fit(X, y, groups, new_words)
 
-    def predict(self, X: Any) -> NDArray[np.float32]:
+    def predict(self, X: Sentences) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.
 
         Parameters
@@ -352,14 +358,14 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     def _losses(self) -> tuple[Any, ...]:
         return (self.loss,) if isinstance(self.loss, str) else tuple(self.loss)
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         text = "the text" if self.corpus is None else "the parameter corpus, to whose sentences y belongs,"
         return (checked_targets(y, corpus.n_sentences, type(self).__name__, text),)
 
-    def _settings(self, state: FittedState, annotations: tuple[np.ndarray, ...], classes: Any) -> FittedState:
+    def _settings(self, state: FittedState, annotations: Annotations, classes: Any) -> FittedState:
         return replace(state, n_targets=annotations[0].shape[1])
 
-    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...]) -> FittedState:
+    def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         state = super()._keep_vocabulary(corpus, annotations)
         if (now := annotations[0].shape[1]) != state.n_targets:
             raise ValueError(

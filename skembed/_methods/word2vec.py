@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import PooledVectorizer
+from .._corpus.corpus import SentenceCorpus
 from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, Settings, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
+_PAPER: Settings = {"n_components": 300, "window": 5, "negative": 5, "subsample": 1e-5, "min_count": 5}
 _PAPER |= {"max_iter": 5, "batch_size": 1, "solver": "sgd", "pooling": "mean", "weighting": None, "unknown": "zero"}
 PAPER_SETTINGS = {
     "skip-gram": {**_PAPER, "algorithm": "skipgram", "learning_rate": 0.025},
@@ -151,7 +154,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -168,7 +171,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         self,
         n_components: int | str = "auto",
         *,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         algorithm: str = "skipgram",
         window: int = 5,
@@ -183,13 +186,13 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -197,7 +200,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         warm_start: bool = False,
         n_shards: int | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

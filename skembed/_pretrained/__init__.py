@@ -4,4 +4,4 @@ Knows no estimator that uses them.
 """
 
 # Modules that other packages of skembed may import.
-__all__ = ["parameter", "saved", "vectorizer"]
+__all__ = ["models", "parameter", "saved", "vectorizer"]

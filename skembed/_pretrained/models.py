@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from .._validation.messages import brief
-from .._validation.values import user_path
+from .._validation.values import PathLike, user_path
+
+if TYPE_CHECKING:
+    from .._base.text import TextEstimator
+
 
 ACCEPTED = (
     "the path of a model, an object with encode or transform, a function from a list of texts to rows (a method "
@@ -20,12 +25,23 @@ ACCEPTED = (
 _METHODS = ("encode", "transform")
 
 
-def is_path(model: Any) -> bool:
+class _Encodes(Protocol):
+    def encode(self, texts: list[str], /) -> object: ...
+
+
+class _Transforms(Protocol):
+    def transform(self, texts: list[str], /) -> object: ...
+
+
+PretrainedModel: TypeAlias = PathLike | _Encodes | _Transforms | Callable[[list[str]], object] | Mapping[str, ArrayLike]
+
+
+def is_path(model: object) -> TypeGuard[PathLike]:
     """Whether a model is named by its path."""
     return isinstance(model, (str, os.PathLike))
 
 
-def name_of(model: Any) -> str:
+def name_of(model: PretrainedModel) -> str:
     """What messages and saved folders call a model."""
     if is_path(model):
         return os.fspath(model)
@@ -33,7 +49,7 @@ def name_of(model: Any) -> str:
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def caller_of(model: Any) -> Callable[[list[str]], Any]:
+def caller_of(model: PretrainedModel) -> Callable[[list[str]], object]:
     """Return the function that embeds texts; a path is opened."""
     if isinstance(model, type):
         raise TypeError(f"The pretrained model is the class {model.__name__}. Pass an instance of it.")
@@ -54,7 +70,7 @@ def caller_of(model: Any) -> Callable[[list[str]], Any]:
     raise TypeError(f"A pretrained model must be {ACCEPTED}, got {brief(model)}.")
 
 
-def opened(path: Any) -> Any:
+def opened(path: PathLike) -> TextEstimator:
     """Open a folder or a file as a fitted estimator.
 
     Raises
@@ -82,7 +98,7 @@ def opened(path: Any) -> Any:
     return mean.fit([" ".join(words)])
 
 
-def _looked_up(rows: Mapping[str, Any], texts: list[str]) -> np.ndarray:
+def _looked_up(rows: Mapping[str, ArrayLike], texts: list[str]) -> np.ndarray:
     missing = [text for text in texts if text not in rows]
     if missing:
         raise ValueError(
@@ -104,7 +120,7 @@ def _looked_up(rows: Mapping[str, Any], texts: list[str]) -> np.ndarray:
     return np.array(found)
 
 
-def checked_rows(rows: Any, texts: list[str], width: int | None, name: str) -> np.ndarray:
+def checked_rows(rows: object, texts: list[str], width: int | None, name: str) -> np.ndarray:
     """Return what a model gave for some texts as float32 (n_texts, width), or say what is wrong with it."""
     what = f"The pretrained model {name}"
     if issparse(rows):
@@ -132,7 +148,7 @@ def checked_rows(rows: Any, texts: list[str], width: int | None, name: str) -> n
     return found
 
 
-def _as_array(rows: Any) -> Any:
+def _as_array(rows: object) -> object:
     """A tensor of PyTorch on any device as an array; anything else as it is."""
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         return rows.detach().cpu().float().numpy()  # NumPy has no bfloat16

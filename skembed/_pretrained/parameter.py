@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
-from typing import Any
+from typing import Self
 
 from sklearn.base import BaseEstimator, clone
 
 from .._base.scikit_learn import ShortReprMixin
+from .models import PretrainedModel
 from .vectorizer import PretrainedVectorizer
 
 PRETRAINED = "pretrained"  # the parameter, and the block of its rows
@@ -18,7 +19,7 @@ TEACHER = "teacher"
 class PretrainedParameter(ShortReprMixin, BaseEstimator):
     """Adds the parameter `pretrained` to an estimator: clones share it, and a `teacher` if there is that parameter."""
 
-    pretrained: Any
+    pretrained: PretrainedModel | None
     _shared = (PRETRAINED, TEACHER)
 
     def _supplier(self) -> PretrainedVectorizer | None:
@@ -33,7 +34,7 @@ class PretrainedParameter(ShortReprMixin, BaseEstimator):
             raise ValueError(f"{PRETRAINED!r} is the block of the parameter of this name. Give yours another one.")
         return {PRETRAINED: as_vectorizer(self.pretrained)}
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""
         bare, given = copy(self), {name: getattr(self, name) for name in self._shared if hasattr(self, name)}
         for name in given:
@@ -44,6 +45,6 @@ class PretrainedParameter(ShortReprMixin, BaseEstimator):
         return cloned
 
 
-def as_vectorizer(model: Any) -> PretrainedVectorizer:
+def as_vectorizer(model: PretrainedModel) -> PretrainedVectorizer:
     """Return an estimator of a model that has yet to be fitted, which shares it."""
     return clone(model) if isinstance(model, PretrainedVectorizer) else PretrainedVectorizer(model)

@@ -9,24 +9,26 @@ import numpy as np
 
 from .._validation.messages import brief
 from .identity import PROBES, Identity
-from .models import is_path, name_of
+from .models import PretrainedModel, is_path, name_of
 from .parameter import as_vectorizer
 from .vectorizer import PretrainedVectorizer
 
 
-def saved_parameter(pretrained: Any) -> str | None:
+def saved_parameter(pretrained: PretrainedModel | None) -> str | None:
     """Return what stands for the parameter `pretrained`: a path, or None for an object."""
     model = pretrained.model if isinstance(pretrained, PretrainedVectorizer) else pretrained
     return os.fspath(model) if is_path(model) else None
 
 
-def saved_identity(fitted: PretrainedVectorizer) -> tuple[dict[str, Any], np.ndarray]:
+def saved_identity(fitted: PretrainedVectorizer) -> tuple[dict[str, str | int], np.ndarray]:
     """Return the name and the width of a fitted model, and its rows of a few sentences."""
     name, width, probes = fitted._identity
     return {"name": name, "width": width}, np.zeros((0, width), np.float32) if probes is None else probes
 
 
-def reopened(given: Any, path: str | None, entries: Any, probes: Any) -> PretrainedVectorizer:
+def reopened(
+    given: PretrainedModel | None, path: PretrainedModel | None, entries: Any, probes: np.ndarray | None
+) -> PretrainedVectorizer:
     """Return the fitted estimator of a saved model.
 
     Parameters
@@ -50,7 +52,7 @@ def reopened(given: Any, path: str | None, entries: Any, probes: Any) -> Pretrai
         raise ValueError(f"the pretrained model is {brief(entries)}.")
     name, width = entries["name"], entries["width"]
     shapes = (0, width), (len(PROBES), width)
-    if getattr(probes, "dtype", None) != np.float32 or probes.shape not in shapes or not np.isfinite(probes).all():
+    if probes is None or probes.dtype != np.float32 or probes.shape not in shapes or not np.isfinite(probes).all():
         raise ValueError(f"the rows of the pretrained model are {brief(probes)}.")
     model = path if given is None else given
     if model is None:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.scikit_learn import ReadsText, ShortReprMixin, fit_context
 from .._corpus.input import list_of_texts
-from .._validation.constraints import integers
-from .._validation.values import user_path
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
+from .._validation.values import PathLike, user_path
 from .identity import PROBES, Identity
-from .models import caller_of, checked_rows, is_path, name_of
+from .models import PretrainedModel, caller_of, checked_rows, is_path, name_of
 from .stores import Store, key_of, store_of
 
 _MANY = 100  # texts to embed, from which on the model is asked again whether it is still the same
@@ -95,7 +96,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _identity: Identity
     n_features_out_: int
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "model": "no_validation",  # `fit` says what it may be
         "cache": [str, os.PathLike, None],
         "batch_size": [integers(1)],
@@ -104,7 +105,13 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
     }
 
     def __init__(
-        self, model: Any, *, cache: Any = "memory", batch_size: int = 1000, missing: str = "error", verbose: int = 0
+        self,
+        model: PretrainedModel,
+        *,
+        cache: PathLike | None = "memory",
+        batch_size: int = 1000,
+        missing: str = "error",
+        verbose: int = 0,
     ) -> None:
         self.model = model
         self.cache = cache
@@ -113,7 +120,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self.verbose = verbose
 
     @fit_context
-    def fit(self, X: Any = None, y: Any = None) -> Self:
+    def fit(self, X: Sentences | None = None, y: Labels = None) -> Self:
         """Open the model, and ask it for a few rows.
 
         Parameters
@@ -145,7 +152,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         self._is_known = True
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: Sentences) -> NDArray[np.float32]:
         """Return the rows of the model.
 
         Parameters
@@ -242,8 +249,8 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         for name in _OF_PROCESS:
             self.__dict__.pop(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = super().__getstate__()
         return {name: value for name, value in state.items() if name not in _OF_PROCESS}
 
     def __sklearn_clone__(self) -> Self:

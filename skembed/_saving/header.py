@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._base.reading import tokenizer_options
-from .._base.scikit_learn import as_fitted, layout_of_options, records_of
+from .._base.scikit_learn import as_fitted, layout_of_options, records_of, validate_parameters
 from .._base.text import TextEstimator
 from .._text.sources import decode_words, encode_words
 from .._text.tokenizer import Tokenizer, check_pattern
@@ -81,11 +81,11 @@ def describe_model(estimator: Any, *, inference_only: bool) -> Description:
 
 def _check_parameters(model: Any) -> None:
     """Raise a ValueError if a parameter is invalid, as it is or as it was in the fit."""
-    model._check_parameters()
+    validate_parameters(model)
     if (layout := model._state.layout) is not None:
         if not set(layout) <= set(model.get_params(deep=False)):
             raise ValueError("_layout must hold parameters.")
-        as_fitted(model, model._state)._check_parameters()
+        validate_parameters(as_fitted(model, model._state))
 
 
 def _check_layout(model: Any) -> None:
@@ -99,7 +99,7 @@ def _check_layout(model: Any) -> None:
 
 def _check_others(model: Any) -> None:
     """Raise a ValueError if a user has set an attribute, which a folder does not hold."""
-    if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state", "_spares"}):
+    if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state"}):
         raise ValueError(
             f"{brief(others[0])} is not what {type(model).__name__} learns, so a folder does not hold it. Delete the "
             "attribute, or use joblib."

@@ -13,7 +13,7 @@ from .._text.words import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .._validation.messages import brief
 
 _SCALARS = {"bool", "float32", "float64", "int32", "int64"}
-_ARRAYS = {"float32", "float64", "int64"}
+_ARRAYS = {"float32", "float64", "int64", "uint8"}
 _SEQUENCES: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 # Estimators of scikit-learn that BOWPCA holds, and the attributes that they may have.
 _STEPS: dict[str, Any] = {cls.__name__: cls for cls in (TfidfTransformer,)}

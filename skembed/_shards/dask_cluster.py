@@ -11,7 +11,6 @@ import numpy as np
 from .._validation.messages import warn_at_user
 from .._validation.values import check_client
 from .plan import (
-    ATTEMPTS,
     Advance,
     MakeTasks,
     Merge,
@@ -22,9 +21,9 @@ from .plan import (
     Work,
     file_of,
     in_groups,
-    lost,
 )
 
+_ATTEMPTS = 3  # of a round, before the fit ends
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
 _GOES_ON = "With a checkpoint, the fit goes on from the last one written"
 
@@ -70,10 +69,6 @@ class Dask:
         except (KeyError, OSError) as error:  # a KeyError of the address
             raise _WorkerLostError from error
 
-    def share_rows(self, arrays: dict[str, Any]) -> dict[str, Any]:
-        """See `Engine`."""
-        return arrays
-
     def begin(self, advance: Advance) -> None:
         """See `Engine`. So the rows travel to the workers once in a pass, and only their changes come back."""
         self._advance, self._common = advance, None
@@ -108,13 +103,18 @@ class Dask:
                 if not isinstance(error, retried):
                     raise
                 n_lost += 1
-                if n_lost == ATTEMPTS and not self.client.nthreads():
+                if n_lost == _ATTEMPTS and not self.client.nthreads():
                     raise RuntimeError(
                         "The cluster has no workers any more, so the fit ends. The estimator is unchanged. "
                         f"{_GOES_ON}: start workers, and wait for them before fit: client.wait_for_workers(n)."
                     ) from error
-                if n_lost == ATTEMPTS:
-                    raise lost("workers of the cluster") from error
+                if n_lost == _ATTEMPTS:
+                    raise RuntimeError(
+                        f"Workers of the cluster were lost {_ATTEMPTS} times in a row in one round, so the fit ends. "
+                        "The estimator is unchanged. Most often the system kills processes that run out of memory: "
+                        "estimate_memory says what a fit needs, and the logs of the workers say how they ended. "
+                        f"{_GOES_ON}."
+                    ) from error
                 time.sleep(_PAUSE)
 
     def _compare_workers(self) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,11 @@ from .._text.sources import offsets
 from .._training.encoded_text import EncodedText
 from .._validation.messages import warn_at_user
 
-LARGE = 1 << 20  # bytes, from which on arrays travel as files
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+LARGE = 1 << 20  # bytes of token ids, from which on workers read them in their file
 _DTYPE = np.dtype("<i4")  # on all machines, as a corpus is saved
 _N_SAMPLES, _SAMPLE = 16, 1024  # number of samples that are compared, and tokens in each
 
@@ -270,13 +274,13 @@ def deal(
 
 
 # Takes what the tasks have in common, and some tasks; gives their results, merged in the tree of `reduce_in_tree`.
+EngineLike: TypeAlias = "Client | None"  # where shards are learned
 Work = Callable[[Any, Iterable[Any]], Any]
 Merge = Callable[[Any, Any], Any]
 MakeTasks = Callable[[], Iterable[Any]]  # anew each time, so that no engine holds them all
 # Takes what the tasks had in common, and their merged results; gives what the tasks of the next call have in common;
 # with None for the results, a copy.
 Advance = Callable[[Any, Any], Any]
-ATTEMPTS = 3  # of a round, before the fit ends
 
 
 def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
@@ -309,13 +313,3 @@ def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
     while waiting:
         merged = merge(waiting.pop()[1], merged)
     return merged
-
-
-def lost(who: str) -> RuntimeError:
-    """The error that ends a fit."""
-    return RuntimeError(
-        f"{who.capitalize()} were lost {ATTEMPTS} times in a row in one round, so the fit ends. The estimator is "
-        "unchanged. Most often the system kills processes that run out of memory: estimate_memory says what a fit "
-        "needs, and the logs of the workers say how they ended. With a checkpoint, the fit goes on from the last one "
-        "written."
-    )

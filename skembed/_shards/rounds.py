@@ -269,7 +269,6 @@ class RoundTrainer:
     def __init__(self, job: Job, state: FittedState, trainer: BlockLoop, engine: Engine) -> None:
         self.job, self.arrays, self.trainer, self.engine = job, state.arrays, trainer, engine
         self.seed, self.n_steps = state.seed, state.n_steps
-        self.moved: dict[str, np.ndarray] = {}  # as in `SteppingLoop`
         self.resume(PartOfPass(), lambda part: None)
 
     def resume(self, part: PartOfPass, write: Callable[[PartOfPass], None]) -> None:
@@ -302,9 +301,7 @@ class RoundTrainer:
             falls = tuple(rates[0] + (rates[1] - rates[0]) * done for done in (plan.first, plan.last))
             locations = partial(deal, text, extents, order, plan, [seed, epoch, index])
             make_tasks = partial(self._tasks, locations, epoch, falls)
-            found = self.engine.reduce(
-                learn, merge, job._replace(arrays=self.engine.share_rows(job.arrays)), make_tasks, plan.n_shards
-            )
+            found = self.engine.reduce(learn, merge, job, make_tasks, plan.n_shards)
             if found is not None:
                 self._apply(found)
                 part = PartOfPass(index + 1, part.loss + found.loss, part.n_targets + found.n_targets)
@@ -326,6 +323,4 @@ class RoundTrainer:
 
     def _apply(self, found: Changes) -> None:
         for name, changes in found.by_array():
-            if name in self.moved:
-                self.moved[name][changes.rows] = True
             apply(changes, self.arrays[name], self.arrays[accumulator_of(name)], self.job.farthest)

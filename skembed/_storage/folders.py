@@ -23,7 +23,7 @@ import numpy as np
 
 from .. import __version__
 from .._validation.messages import brief
-from .._validation.values import PathLike, describe_unreadable, naming, parse_json, user_path
+from .._validation.values import JSON, PathLike, describe_unreadable, naming, parse_json, user_path
 from .array_files import digest_of_array, map_arrays, write_arrays
 
 try:
@@ -81,7 +81,7 @@ class NewFolder:
         return self.path(f"{array}.safetensors")
 
     def write(
-        self, entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], texts: Mapping[str, str] | None = None
+        self, entries: Mapping[str, JSON], arrays: Mapping[str, np.ndarray], texts: Mapping[str, str] | None = None
     ) -> int:
         """Write all that no file has yet, the header last; return the number of bytes of the save."""
         rest = dict(arrays)
@@ -180,7 +180,7 @@ def read_header(path: PathLike, kind: FolderKind) -> dict[str, Any]:
     if file.stat().st_size > _LARGEST_HEADER:
         raise ValueError(f"{file} is larger than the header of any {kind.name}. It was not written by skembed.")
     try:
-        header = parse_json(file.read_text(encoding="ascii"))
+        header: Any = parse_json(file.read_text(encoding="ascii"))
     except ValueError as error:
         raise ValueError(f"{file} is damaged or was not written by skembed: {error}") from None
     if not isinstance(header, dict) or header.get("format") != kind.format:
@@ -199,17 +199,17 @@ def read_header(path: PathLike, kind: FolderKind) -> dict[str, Any]:
     return header
 
 
-def content_digest(kind: FolderKind, entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+def content_digest(kind: FolderKind, entries: Mapping[str, JSON], arrays: Mapping[str, np.ndarray]) -> str:
     """Return the digest that the header would have, from what is in memory."""
     return digest_of(_content(kind, entries, arrays))
 
 
-def _content(kind: FolderKind, entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _content(kind: FolderKind, entries: Mapping[str, JSON], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     digests = {name: digest_of_array(array) for name, array in arrays.items()}
     return {"format": kind.format, "version": _VERSION, **entries, "arrays": digests}
 
 
-def digest_of(header: Mapping[str, Any]) -> str:
+def digest_of(header: Mapping[str, JSON]) -> str:
     """Return the digest of the content that a header describes."""
     rest = {name: value for name, value in header.items() if name not in _NOT_DIGESTED}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode("ascii")).hexdigest()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -26,6 +26,11 @@ def are_ngrams(tokens: Iterable[str]) -> np.ndarray:
     return np.fromiter((token.startswith(MARK) for token in tokens), bool)
 
 
+def counts_characters(analyzer: object) -> TypeGuard[str]:
+    """Whether `ngram_range` beside an analyzer is of characters, as in scikit-learn, not of words."""
+    return isinstance(analyzer, str) and analyzer in ANALYZERS
+
+
 _SPACES = re.compile(r"\s\s+")
 
 
@@ -35,7 +40,8 @@ class CharacterNgrams(DataTokenizer):
 
     It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
     and corpora and models are saved with it. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
-    characters, ``analyzer="word+char_wb"`` words and n-grams of three and four.
+    characters, or of `ngram_range` where an estimator has that; ``analyzer="word+char_wb"`` means words and n-grams of
+    three and four.
 
     Parameters
     ----------
@@ -49,7 +55,7 @@ class CharacterNgrams(DataTokenizer):
         Lower the text before.
     words : bool, default=False
         Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
-        begins with "~", which no word has.
+        begins with "~", which no word has, and accents are composed (Unicode's form NFC) before the text is cut.
     n_buckets : int or None, default=None
         Rows that the n-grams share, by hashing, at most 16,777,216: bounds the size of a model, and the tokens are
         the numbers of the rows, as "#17". The hash is that of fastText, with "<" and ">" in place of the spaces around
@@ -74,7 +80,8 @@ class CharacterNgrams(DataTokenizer):
     ['die', 'tür', '~ di', '~die', '~ie ', '~ tü', '~tür', '~ür ']
     >>> CharacterNgrams("char_wb", (4, 4), n_buckets=1000)("Tür")
     ['#584', '#756']
-    >>> emb = CBOSVectorizer(20, analyzer=CharacterNgrams("char_wb", (2, 5)), random_state=0)
+    >>> ngrams = CharacterNgrams("char_wb", (2, 5), n_buckets=1000)
+    >>> emb = CBOSVectorizer(20, analyzer=ngrams, random_state=0)
     >>> emb.fit_transform(["Die Tür ist zu.", "Die Türen sind zu."] * 5).shape
     (10, 20)
     """
@@ -86,7 +93,7 @@ class CharacterNgrams(DataTokenizer):
     n_buckets: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.analyzer, str) or self.analyzer not in ANALYZERS:
+        if not counts_characters(self.analyzer):
             raise ValueError(f'analyzer must be "char" or "char_wb", got {brief(self.analyzer)}.')
         lengths = self.ngram_range
         is_range = isinstance(lengths, (tuple, list)) and len(lengths) == 2
@@ -138,6 +145,8 @@ class CharacterNgrams(DataTokenizer):
     def _cut(self, text: str) -> list[str]:
         if self.lowercase:
             text = text.lower()
+        if self.words:
+            text = compose(text)
         text = _SPACES.sub(" ", text)
         if self.analyzer == "char":
             return list(self._ngrams(text))

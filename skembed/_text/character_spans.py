@@ -10,6 +10,7 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .character_ngrams import CharacterNgrams
 from .sources import offsets
+from .words import compose
 
 _LAST_SPACE = 0x3000
 _SPACE = np.uint32(ord(" "))
@@ -37,6 +38,8 @@ class Spans(NamedTuple):
 def cut_to_spans(texts: Sequence[str], analyzer: CharacterNgrams) -> Spans:
     """Return texts cut into spans; a TypeError if one is not a string."""
     lowered = list(map(str.lower, texts)) if analyzer.lowercase else texts
+    if analyzer.words:  # which are composed too
+        lowered = list(map(compose, lowered))
     text = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), "<u4")
     ptr = offsets(np.fromiter(map(len, lowered), np.int64, len(lowered)))
     # Of a word of one letter and the space behind it, three characters are left.

@@ -70,7 +70,7 @@ class PieceTokenizer(DataTokenizer):
         self._read()
 
     def _read(self) -> None:
-        entries = parse_json(self.text)
+        entries: Any = parse_json(self.text)
         if not isinstance(entries, dict) or not isinstance(entries.get("model"), dict):
             raise ValueError("it has no entry model, so it is no tokenizer.")
         self._normalize = _normalizer(entries.get("normalizer"))

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -53,6 +53,10 @@ _HARMLESS_PATTERNS = {
 _OF_CHARACTERS = *ANALYZERS, BOTH
 _Analyzer = Callable[[Any], Iterable[str]]
 _Stemmer = Callable[[str], str]
+# What the options may be.
+Analyzer: TypeAlias = str | _Analyzer
+StopWords: TypeAlias = str | Iterable[str] | None
+Stemmer: TypeAlias = str | _Stemmer | None
 
 
 @dataclass(frozen=True, init=False)

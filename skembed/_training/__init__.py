@@ -14,7 +14,6 @@ __all__ = [
     "passes",
     "ridge",
     "sentence_blocks",
-    "spare_arrays",
     "state",
     "trainer",
 ]

@@ -1,14 +1,12 @@
-"""What passes change, and the best of it so far; all of it on disk, so that a killed fit ends with the same bits."""
+"""What a fit has learned so far, on disk, so that a killed fit ends with the same bits."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,16 +16,13 @@ from .._corpus.corpus import SentenceCorpus
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
-from .learned_arrays import LearnedArray, moving
+from .encoded_text import Annotations
 from .state import FittedState
 
 _KIND = FolderKind("checkpoint", "checkpoint.json", {"seed": int, "fit": dict, "progress": dict})
 # Between the rounds of a pass a checkpoint is written no more often than this: a round may take 5 ms.
 _SECONDS_BETWEEN_ROUNDS = 60.0
-_BEST = "best "  # before the names of the best weights so far
 _HOW_TO_GO_ON = "Fit with the same data and settings to go on, choose another path, or delete the folder."
-# No useful weight, and no useful mean loss of a target, comes near this.
-LARGEST_SOUND_VALUE = 1e6
 # Parameters that do not change the result, or that the text, the seed or the start say more of.
 _LEFT_OUT = {"corpus", "init", "n_jobs", "random_state", "verbose"}
 
@@ -105,9 +100,7 @@ class Checkpoint:
         return None
 
 
-def identity_of(
-    estimator: Any, corpus: SentenceCorpus, annotations: tuple[np.ndarray, ...], state: FittedState
-) -> dict[str, Any]:
+def identity_of(estimator: Any, corpus: SentenceCorpus, annotations: Annotations, state: FittedState) -> dict[str, Any]:
     """Describe a fit by name, as JSON can hold it; `state` is that before the first pass."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _LEFT_OUT}
     return {
@@ -153,141 +146,3 @@ class PartOfPass(NamedTuple):
     n_rounds: int = 0
     loss: float = 0.0  # sum over the targets
     n_targets: float = 0.0
-
-
-class EarlyStopping:
-    """Keeps the weights of the best pass, and says to stop after too many worse ones."""
-
-    def __init__(self, weights: list[np.ndarray], options: Any) -> None:
-        self.weights, self.tol, self.n_iter_no_change = weights, options.tol, options.n_iter_no_change
-        self.best_weights: list[np.ndarray] = []
-        self.begin_set()
-
-    def begin_set(self) -> None:
-        """Begin with a set of the text, from the best weights of the set before."""
-        self.restore_best()
-        self.best_loss, self.best_weights, self.n_worse = np.inf, [], 0
-
-    def should_stop(self, loss: float) -> bool:
-        if loss < self.best_loss - self.tol:
-            self.best_loss, self.n_worse = loss, 0
-            self.best_weights = [weights.copy() for weights in self.weights]
-        else:
-            self.n_worse += 1
-        return self.n_worse >= self.n_iter_no_change
-
-    def restore_best(self) -> None:
-        for weights, best in zip(self.weights, self.best_weights):
-            weights[...] = best
-
-
-def largest_of(weights: list[np.ndarray]) -> float:
-    """Largest absolute value, without a second copy of the weights."""
-    return max((float(np.maximum(array.max(), -array.min())) for array in weights if len(array)), default=0.0)
-
-
-def is_sound(loss: float, largest_weight: float) -> bool:
-    """Whether the weights have not diverged."""
-    return bool(np.isfinite(loss) and loss < LARGEST_SOUND_VALUE and largest_weight < LARGEST_SOUND_VALUE)
-
-
-class LearningState:
-    """All that passes change: arrays in place, curves, and what the trainer and early stopping count."""
-
-    def __init__(self, state: FittedState, records: list[LearnedArray], stopping: EarlyStopping, trainer: Any) -> None:
-        self.state, self.records, self.stopping, self.trainer = state, records, stopping, trainer
-        self.losses, self.validation_losses = list(state.loss_curve_), list(state.validation_loss_curve_)
-        self.n_iter = state.n_iter_
-
-    def result(self) -> FittedState:
-        """What was learned so far."""
-        return replace(
-            self.state,
-            loss_curve_=self.losses,
-            validation_loss_curve_=self.validation_losses,
-            n_iter_=self.n_iter,
-            n_steps=self.trainer.n_steps,
-        )
-
-    def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
-        """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
-        if checkpoint.path is None:
-            return
-        is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.is_due_in_a_pass()
-        if not is_time:
-            return
-        n_rounds, loss, n_targets = part or PartOfPass()
-        arrays = {name: self.state.arrays[name] for name in self._names}
-        best = dict(zip(self._best_names, self.stopping.best_weights))
-        if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
-            arrays |= best
-        checkpoint.write(
-            arrays,
-            {
-                "n_passes": n_passes,
-                "is_finished": is_last,
-                "part": [n_rounds, _json_number(loss), _json_number(n_targets)],
-                "n_steps": self.trainer.n_steps,
-                "losses": list(map(_json_number, self.losses)),
-                "validation_losses": list(map(_json_number, self.validation_losses)),
-                "best_loss": _json_number(self.stopping.best_loss),
-                "n_worse": self.stopping.n_worse,
-                "has_best": bool(best),
-            },
-        )
-
-    def restore(self, checkpoint: Checkpoint, n_passes: int) -> tuple[int, bool, PartOfPass]:
-        """Go back to a checkpoint.
-
-        Returns how many passes are over, whether the fit was finished, and the rounds of the next pass.
-        """
-        arrays, progress = checkpoint.read()
-        if not progress:
-            return 0, False, PartOfPass()
-        try:
-            n_rounds, loss, n_targets = progress["part"]
-            part = PartOfPass(int(n_rounds), float(loss), float(n_targets))
-            return self._restore(arrays, progress, n_passes), bool(progress["is_finished"]), part
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error!r}") from None
-
-    def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_passes: int) -> int:
-        n_made, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
-        has_best = progress["has_best"] and bool(self._best_names)
-        best_names = [name for name in self._best_names if has_best and name in arrays]
-        expected = {name: self.state.arrays[name].shape for name in self._names}
-        expected |= dict(zip(best_names, (weights.shape for weights in self.stopping.weights)))
-        if {name: array.shape for name, array in arrays.items()} != expected:
-            raise ValueError("it does not hold the arrays of this fit.")
-        for name, array in arrays.items():
-            if array.dtype != np.float32 or array.size and not largest_of([array]) < np.inf:
-                raise ValueError(f"{name} has numbers that are not finite.")
-        counts = n_made, n_worse, 0 if n_steps is None else n_steps
-        if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_made > n_passes:
-            raise ValueError(f"it has {brief(counts)} passes and steps.")
-        for name in self._names:
-            self.state.arrays[name][...] = arrays[name]
-        if has_best:
-            of_best = best_names or [array.name for array in moving(self.records)]
-            self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
-        self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
-        losses = list(map(float, progress["losses"]))
-        self.n_iter += len(losses) - len(self.losses)  # fewer than n_made if a set stopped
-        self.losses[:] = losses
-        self.validation_losses[:] = map(float, progress["validation_losses"])
-        if n_steps is not None:
-            self.trainer.n_steps = n_steps
-        return n_made
-
-    @property
-    def _names(self) -> list[str]:
-        return [name for array in moving(self.records) for name in (array.name, array.accumulator)]
-
-    @property
-    def _best_names(self) -> list[str]:
-        return [_BEST + array.name for array in moving(self.records)]
-
-
-def _json_number(number: float) -> float | str:
-    """A number; as a string where JSON has none."""
-    return float(number) if math.isfinite(number) else repr(float(number))

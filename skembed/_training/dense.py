@@ -59,10 +59,8 @@ class DenseObjective(Objective):
     largest_norm: float | None = None  # of the gradient of a block, which is scaled down where it is longer
 
     def make_loop(self, options: LoopOptions) -> BlockLoop:
-        solver, batch_size, n_threads, examples, records, state, _ = options
-        return DenseTrainer(
-            self, solver, batch_size, state.seed, n_threads, examples=examples, records=records(), state=state
-        )
+        solver, batch_size, n_threads, examples, state, _ = options
+        return DenseTrainer(self, solver, batch_size, state.seed, n_threads, examples=examples, state=state)
 
     def gradients(self, chunk: Chunk, learn: bool) -> Gradients:
         """Loss and gradients of a chunk. No thread writes to the weights meanwhile."""
@@ -75,11 +73,6 @@ class DenseObjective(Objective):
 
 class SteppingLoop(BlockLoop):
     """Base of the loops without a compiled kernel: each block ends with one step. BLAS has one thread."""
-
-    @property
-    @abstractmethod
-    def moved(self) -> dict[str, np.ndarray]:
-        """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
 
     @abstractmethod
     def _compute(self, text: EncodedText, plan: Any, block: int, learn: bool, threads: Threads) -> Any:
@@ -115,21 +108,11 @@ class DenseTrainer(SteppingLoop):
         n_threads: int,
         *,
         examples: Examples = in_order,
-        records: list[LearnedArray],
         state: FittedState,
     ) -> None:
         super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)
-        self.records, self.arrays = moving(records), state.arrays
+        self.records, self.arrays = moving(state.records), state.arrays
         self.n_steps, self._n_frozen = state.n_steps, state.n_frozen
-        self._moved: dict[str, np.ndarray] = {}
-
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows have moved."""
-        return self._moved
-
-    def compile(self, text: EncodedText) -> None:
-        """Nothing that depends on the text."""
 
     def scratch_bytes(self, text: EncodedText) -> int:
         plan = self.plan(text, 0)
@@ -171,8 +154,6 @@ class DenseTrainer(SteppingLoop):
             divisor *= max(1.0, norm / self.objective.largest_norm)
         for array, (rows, gradient) in zip(moved, found):
             weights, accumulator = self.arrays[array.name], self.arrays[array.accumulator]
-            if array.name in self._moved:
-                self._moved[array.name][rows] = True
             if self.solver == "adam":
                 move_by_adam(weights, accumulator, rows, gradient, divisor, rate, n_steps)
                 continue
@@ -303,7 +284,7 @@ class _OneBlasThread:
                 self._limit = self._libraries.limit(limits=1, user_api="blas")
             self._n_inside += 1
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._n_inside -= 1
             if self._n_inside == 0:

@@ -8,7 +8,7 @@ before and after a run are there too, as context. Some methods take only some of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -26,6 +26,7 @@ WORDS_PER_SENTENCE = 8
 # How many runs ahead words are prefetched, and the most words of a run; how far ahead the offsets of sentences are.
 _RUNS_AHEAD, _MOST_WORDS_AHEAD, _OFFSETS_AHEAD = 4, 256, 24
 _CHUNK = 65_536  # sentences that are split at once
+Annotations: TypeAlias = tuple[np.ndarray, ...]  # arrays with a value for each sentence
 
 
 class EncodedText(NamedTuple):
@@ -35,13 +36,7 @@ class EncodedText(NamedTuple):
     sent_ptr: np.ndarray  # (n_sentences + 1,) int64
     document: np.ndarray  # (n_sentences,) int64
     word_weight: np.ndarray  # (n_words,) float32
-    annotations: tuple = ()  # arrays with a value for each sentence, such as labels, targets or weights
-
-
-def first_sentence(text: EncodedText) -> EncodedText:
-    """The text cut after its first sentence."""
-    annotations = tuple(values[:1] for values in text.annotations)
-    return text._replace(sent_ptr=text.sent_ptr[:2], document=text.document[:1], annotations=annotations)
+    annotations: Annotations = ()  # such as labels, targets or weights
 
 
 def most_words_whole(estimator: Any, tokenizer: Tokenizer) -> int | None:
@@ -258,13 +253,22 @@ def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
 
 def _taken(text: EncodedText, sentences: np.ndarray, document: np.ndarray) -> EncodedText:
     """A copy of some sentences, with the documents they belong to."""
-    n_words = np.diff(text.sent_ptr)[sentences]
-    sent_ptr = offsets(n_words)
-    tokens = text.tokens[np.arange(sent_ptr[-1]) + np.repeat(text.sent_ptr[sentences] - sent_ptr[:-1], n_words)]
+    sent_ptr = offsets(np.diff(text.sent_ptr)[sentences])
+    tokens = np.empty(sent_ptr[-1], text.tokens.dtype)
+    _copy_tokens(text.tokens, text.sent_ptr, sentences, tokens, sent_ptr)
     for array in (tokens, sent_ptr):
         array.flags.writeable = False  # as those of a corpus are, or kernels would be compiled once more
     annotations = tuple(values[sentences] for values in text.annotations)
     return text._replace(tokens=tokens, sent_ptr=sent_ptr, document=document.astype(np.int64), annotations=annotations)
+
+
+@lean_kernel
+def _copy_tokens(tokens, sent_ptr, sentences, to, to_ptr):
+    """Copy the tokens of some sentences, one after the other."""
+    for i in range(sentences.shape[0]):
+        first, n = sent_ptr[sentences[i]], to_ptr[i + 1] - to_ptr[i]
+        for k in range(n):
+            to[to_ptr[i] + k] = tokens[first + k]
 
 
 def without_classes(classes: np.ndarray | None) -> bool:
@@ -347,8 +351,11 @@ def _in_equal_runs(n_sentences: int, longest_run: int, border: int, batch_size: 
     return BlockShape(n_sentences, run_length, border)
 
 
-def make_plan(text: EncodedText, shape: BlockShape, seed: int, epoch: int) -> Plan:
+def make_plan(
+    text: EncodedText, blocks: SentenceBlocks | WordBlocks, batch_size: int | str, seed: int, epoch: int
+) -> Plan:
     """The runs of all the text in random order."""
+    shape = blocks.shape(text, batch_size)
     starts = np.arange(0, len(text.document), shape.run_length, dtype=np.int64)
     generator = np.random.default_rng([seed, epoch])
     seed_of_draws = int(generator.integers(2**63))

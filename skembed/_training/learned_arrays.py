@@ -113,22 +113,14 @@ def shapes_of(arrays: list[LearnedArray], solver: str) -> dict[str, tuple[int, .
 
 def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str, np.ndarray]:
     """The arrays and their accumulators before the first block. Each array has different random numbers."""
-    started = {name: ALLOCATOR.zeros(shape, np.float32) for name, shape in shapes_of(arrays, solver).items()}
+    started = ALLOCATOR.named(**{name: (shape, np.float32) for name, shape in shapes_of(arrays, solver).items()})
     for index, array in enumerate(arrays):
         array.start(started[array.name], seed + index)
     return started
 
 
-def copies_of(
-    arrays: list[LearnedArray],
-    fitted: Mapping[str, np.ndarray],
-    copy: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: array.copy(),
-    share: Callable[[str, np.ndarray], np.ndarray] = lambda _, array: _writable(array),
-) -> dict[str, np.ndarray]:
+def copies_of(arrays: list[LearnedArray], fitted: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Copies of all that training will change; kernels take writable arrays.
-
-    ``copy`` copies an array of rows, given its name; ``share`` makes a frozen array of rows writable. Dense ones are
-    copied whole.
 
     Raises
     ------
@@ -140,15 +132,8 @@ def copies_of(
     copies = {}
     for array in arrays:
         for name in [array.name] if array.frozen else [array.name, array.accumulator]:
-            if array.update == "rows":
-                copies[name] = (share if array.frozen else copy)(name, fitted[name])
-            else:
-                copies[name] = _writable(fitted[name]) if array.frozen else fitted[name].copy()
+            copies[name] = fitted[name].copy()
     return copies
-
-
-def _writable(array: np.ndarray) -> np.ndarray:
-    return array if array.flags.writeable else array.copy()
 
 
 class WordRows(NamedTuple):
@@ -160,18 +145,12 @@ class WordRows(NamedTuple):
 
 
 def with_new_rows(
-    arrays: list[LearnedArray],
-    solver: str,
-    fitted: Mapping[str, np.ndarray],
-    seed: int,
-    words: WordRows,
-    grown: Callable[[str, np.ndarray, int, np.ndarray], np.ndarray],
+    arrays: list[LearnedArray], solver: str, fitted: Mapping[str, np.ndarray], seed: int, words: WordRows
 ) -> dict[str, np.ndarray]:
     """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
 
     The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
-    words start at the vectors given in a source, and in other arrays at the start of the array. ``grown`` is for arrays
-    of rows that end with the words.
+    words start at the vectors given in a source, and in other arrays at the start of the array.
     """
     larger: dict[str, np.ndarray] = {}
     for index, array in enumerate(arrays):
@@ -181,9 +160,6 @@ def with_new_rows(
             continue
         n_old = words.n_words - array.shape[0] + len(fitted[array.name])
         for name, shape in zip(names, (array.shape, array.accumulator_shape(solver))):
-            if array.shape[0] == words.n_words:
-                larger[name] = grown(name, fitted[name], words.n_words, words.new)
-                continue
             larger[name], old = ALLOCATOR.zeros(shape, np.float32), fitted[name]
             larger[name][:n_old], larger[name][words.n_words :] = old[:n_old], old[n_old:]
             larger[name][words.new] = 0

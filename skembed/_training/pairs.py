@@ -121,10 +121,6 @@ class PairEncoder(Protocol):
     n_steps: int  # of Adam
 
     @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """By name of an array that is watched, which rows have moved, (n_rows,) bool."""
-
-    @property
     def n_features(self) -> int:
         """Length of the vectors."""
 
@@ -169,11 +165,6 @@ class PairTrainer(SteppingLoop):
     @n_steps.setter
     def n_steps(self, n_steps: int | None) -> None:
         self.encoder.n_steps = n_steps or 0
-
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows have moved."""
-        return self.encoder.moved
 
     def compile(self, text: EncodedText) -> None:
         """Compile the kernels by encoding no sentence, and taking no step."""
@@ -342,11 +333,6 @@ class OverWords(ABC):
     @n_steps.setter
     def n_steps(self, n_steps: int) -> None:
         self.words.n_steps = n_steps
-
-    @property
-    def moved(self) -> dict[str, np.ndarray]:
-        """Which rows of the words have moved."""
-        return self.words.moved
 
     @abstractmethod
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,13 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
-from .._validation.messages import brief, warn_at_user
-from .checkpoint import Checkpoint, LearningState, is_sound, largest_of
+from .._validation.columns import Sentences
+from .._validation.messages import brief
+from .checkpoint import Checkpoint, PartOfPass
 from .encoded_text import EncodedText, without_classes
+from .learned_arrays import LearnedArray, moving
 from .state import FittedState
 from .trainer import HELD_OUT_PASS
 
 NO_CHECKPOINT = Checkpoint(None)
+_BEST = "best "  # before the names of the best weights so far, in a checkpoint
+# No useful weight, and no useful mean loss of a target, comes near this.
+_LARGEST_SOUND_VALUE = 1e6
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.ndarray | None = None) -> np.ndarray:
@@ -76,6 +82,142 @@ def passes_of(vectorizer: Any, n_tokens: int, classes: np.ndarray | None) -> int
     return automatic.over(n_tokens) if classes is None else automatic.least  # from classes, more gained nothing
 
 
+class EarlyStopping:
+    """Keeps the weights of the best pass, and says to stop after too many worse ones."""
+
+    def __init__(self, weights: list[np.ndarray], options: Any) -> None:
+        self.weights, self.tol, self.n_iter_no_change = weights, options.tol, options.n_iter_no_change
+        self.best_weights: list[np.ndarray] = []
+        self.begin_set()
+
+    def begin_set(self) -> None:
+        """Begin with a set of the text, from the best weights of the set before."""
+        self.restore_best()
+        self.best_loss, self.best_weights, self.n_worse = np.inf, [], 0
+
+    def should_stop(self, loss: float) -> bool:
+        if loss < self.best_loss - self.tol:
+            self.best_loss, self.n_worse = loss, 0
+            self.best_weights = [weights.copy() for weights in self.weights]
+        else:
+            self.n_worse += 1
+        return self.n_worse >= self.n_iter_no_change
+
+    def restore_best(self) -> None:
+        for weights, best in zip(self.weights, self.best_weights):
+            weights[...] = best
+
+
+def _largest_of(weights: list[np.ndarray]) -> float:
+    """Largest absolute value, without a second copy of the weights."""
+    return max((float(np.maximum(array.max(), -array.min())) for array in weights if len(array)), default=0.0)
+
+
+class LearningState:
+    """All that passes change: arrays in place, curves, and what the trainer and early stopping count."""
+
+    def __init__(
+        self, state: FittedState, records: list[LearnedArray], weights: list[np.ndarray], trainer: Any, options: Any
+    ) -> None:
+        self.state, self.records, self.trainer = state, records, trainer
+        self.stopping = EarlyStopping(weights, options)
+        self.losses, self.validation_losses = list(state.loss_curve_), list(state.validation_loss_curve_)
+        self.n_iter = state.n_iter_
+
+    def result(self) -> FittedState:
+        """What was learned so far."""
+        return replace(
+            self.state,
+            loss_curve_=self.losses,
+            validation_loss_curve_=self.validation_losses,
+            n_iter_=self.n_iter,
+            n_steps=self.trainer.n_steps,
+        )
+
+    def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
+        """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
+        if checkpoint.path is None:
+            return
+        is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.is_due_in_a_pass()
+        if not is_time:
+            return
+        n_rounds, loss, n_targets = part or PartOfPass()
+        arrays = {name: self.state.arrays[name] for name in self._names}
+        best = dict(zip(self._best_names, self.stopping.best_weights))
+        if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
+            arrays |= best
+        checkpoint.write(
+            arrays,
+            {
+                "n_passes": n_passes,
+                "is_finished": is_last,
+                "part": [n_rounds, _json_number(loss), _json_number(n_targets)],
+                "n_steps": self.trainer.n_steps,
+                "losses": list(map(_json_number, self.losses)),
+                "validation_losses": list(map(_json_number, self.validation_losses)),
+                "best_loss": _json_number(self.stopping.best_loss),
+                "n_worse": self.stopping.n_worse,
+                "has_best": bool(best),
+            },
+        )
+
+    def restore(self, checkpoint: Checkpoint, n_passes: int) -> tuple[int, bool, PartOfPass]:
+        """Go back to a checkpoint.
+
+        Returns how many passes are over, whether the fit was finished, and the rounds of the next pass.
+        """
+        arrays, progress = checkpoint.read()
+        if not progress:
+            return 0, False, PartOfPass()
+        try:
+            n_rounds, loss, n_targets = progress["part"]
+            part = PartOfPass(int(n_rounds), float(loss), float(n_targets))
+            return self._restore(arrays, progress, n_passes), bool(progress["is_finished"]), part
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"The checkpoint at {checkpoint.path} is damaged: {error!r}") from None
+
+    def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_passes: int) -> int:
+        n_made, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
+        has_best = progress["has_best"] and bool(self._best_names)
+        best_names = [name for name in self._best_names if has_best and name in arrays]
+        expected = {name: self.state.arrays[name].shape for name in self._names}
+        expected |= dict(zip(best_names, (weights.shape for weights in self.stopping.weights)))
+        if {name: array.shape for name, array in arrays.items()} != expected:
+            raise ValueError("it does not hold the arrays of this fit.")
+        for name, array in arrays.items():
+            if array.dtype != np.float32 or array.size and not _largest_of([array]) < np.inf:
+                raise ValueError(f"{name} has numbers that are not finite.")
+        counts = n_made, n_worse, 0 if n_steps is None else n_steps
+        if not all(type(n) is int and 0 <= n < 2**62 for n in counts) or n_made > n_passes:
+            raise ValueError(f"it has {brief(counts)} passes and steps.")
+        for name in self._names:
+            self.state.arrays[name][...] = arrays[name]
+        if has_best:
+            of_best = best_names or [array.name for array in moving(self.records)]
+            self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
+        self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
+        losses = list(map(float, progress["losses"]))
+        self.n_iter += len(losses) - len(self.losses)  # fewer than n_made if a set stopped
+        self.losses[:] = losses
+        self.validation_losses[:] = map(float, progress["validation_losses"])
+        if n_steps is not None:
+            self.trainer.n_steps = n_steps
+        return n_made
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for array in moving(self.records) for name in (array.name, array.accumulator)]
+
+    @property
+    def _best_names(self) -> list[str]:
+        return [_BEST + array.name for array in moving(self.records)]
+
+
+def _json_number(number: float) -> float | str:
+    """A number; as a string where JSON has none."""
+    return float(number) if math.isfinite(number) else repr(float(number))
+
+
 class Progress:
     """With `verbose`, prints a line a pass: loss, words a second, time left."""
 
@@ -116,7 +258,7 @@ class Progress:
 class PassTasks:
     """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
 
-    def __init__(self, estimator: Any, X: Any, n_passes: int) -> None:
+    def __init__(self, estimator: Any, X: Sentences, n_passes: int) -> None:
         self.estimator, self.X = estimator, X
         self.fit: Any = None
         self.epoch: Any = None
@@ -154,16 +296,14 @@ def make_passes(
     falls: bool,
     tasks: PassTasks,
     finish: Callable[[FittedState], dict[str, Any]],
-    check: Callable[[float, int], None],
     warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
-    begin: Callable[[], None] = lambda: None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedState:
     """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
 
     `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
-    gives the attributes of an estimator that has learned so far, ``check(loss, epoch)`` raises an error after a pass
-    that diverged, ``warn(losses, validation losses)`` is called after each set, and ``begin`` before each pass.
+    gives the attributes of an estimator that has learned so far; ``warn(losses, validation losses)`` is called after
+    each set.
     """
     trainer, stopping = learning.trainer, learning.stopping
     first_pass = learning.n_iter
@@ -175,9 +315,8 @@ def make_passes(
         tasks.begin_pass()
         progress.begin(epoch)
         rates = tuple(rate * (1 - falls * done / n_passes) for done in (epoch, epoch + 1))
-        begin()
         losses.append(trainer.run_pass(text, first_pass + epoch, rates=rates, on_call=progress.advance))
-        check(losses[-1], epoch)
+        check_finite(estimator, stopping.weights, losses[-1], epoch)
         learning.n_iter += 1
         stopped = False
         if held_out is not None:
@@ -199,30 +338,18 @@ def make_passes(
 
 def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:
     """Raise an error if the weights, or the loss, have diverged."""
-    largest = largest_of(weights)
-    if not is_sound(loss, largest):
-        # Other parameters that cause large steps or scores.
-        others = {"n_components": "smaller"} | ({"temperature": "larger"} if hasattr(estimator, "temperature") else {})
-        options = "".join(f", {name}={brief(getattr(estimator, name))}" for name in others)
-        remedy = "".join(f", or a {than} {name}" for name, than in others.items())
+    largest = _largest_of(weights)
+    if not (np.isfinite(loss) and loss < _LARGEST_SOUND_VALUE and largest < _LARGEST_SOUND_VALUE):
+        # What causes large steps or scores, and what to do with it.
+        remedies = {"learning_rate": "smaller", "encoder_learning_rate": "smaller", "solver": ""}
+        remedies |= {"n_components": "smaller", "temperature": "larger"}
+        options = {name: than for name, than in remedies.items() if hasattr(estimator, name)}
+        given = ", ".join(f"{name}={brief(getattr(estimator, name))}" for name in options)
+        advice = ", or ".join(f"a {than} {name}" for name, than in options.items() if than)
         raise ValueError(
-            f"{type(estimator).__name__} diverged in pass {epoch + 1} with learning_rate={estimator.learning_rate}, "
-            f"solver={estimator.solver!r}{options} (mean loss {loss:.4g}, largest weight {largest:.4g}). Use a smaller "
-            f"learning_rate{remedy}. Nothing of this fit was kept."
+            f"{type(estimator).__name__} diverged in pass {epoch + 1} with {given} (mean loss {loss:.4g}, largest "
+            f"weight {largest:.4g}). Use {advice}. Nothing of this fit was kept."
         )
-
-
-def warn_of_nothing(name: str, losses: list[float], validation: list[float]) -> None:
-    """Warn of a loss of exactly zero, which means that there was no target."""
-    for text, curve, outcome in (
-        ("text", losses, "the last pass changed nothing"),
-        ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
-    ):
-        if curve and curve[-1] == 0.0:
-            warn_at_user(
-                f"{name} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
-                "too few or too short, or their words unknown or too rare."
-            )
 
 
 def copied(state: FittedState) -> FittedState:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, dia_array
 
+from .._compiled.products import sparse_product
 from .._compiled.threads import Threads
 
 ALPHAS = 2.0 ** np.arange(-8, 6)  # that are compared; the features of a sentence have the length one
 _MOST_EXACT = 1_500  # sentences whose kernel is stored, to find alpha
-_WIDTH = 64  # columns that are solved at once
+_WIDTH = 64  # columns that are solved at once, and directions of the kernel that are solved exactly
 _N_PROBES = 128  # random vectors that estimate the diagonal of an inverse
 _MOST_STEPS, _TOLERANCE = 300, 1e-2  # of conjugate gradients; length of what is left of a target of length one
 _STEP = 10_000  # sentences at a time
@@ -34,10 +35,10 @@ class Features(NamedTuple):
     ngrams: csr_array  # (n_words, n_buckets) float32
     given: np.ndarray  # (n_words, n_given) float32, of no column where there are no vectors
 
-    def gram(self, rows: np.ndarray) -> np.ndarray:
-        """Return F F' times some columns, of shape (n_words, n_columns)."""
+    def gram(self, rows: np.ndarray, by_ngram: csr_array) -> np.ndarray:
+        """Return F F' times some columns, of shape (n_words, n_columns); `by_ngram` is the transpose of `ngrams`."""
         product = np.square(self.own)[:, None] * rows
-        product += self.ngrams @ (self.ngrams.T @ rows)
+        product += sparse_product(self.ngrams, sparse_product(by_ngram, rows))
         if self.given.shape[1]:
             product += self.given @ (self.given.T @ rows)
         return product
@@ -91,19 +92,19 @@ def fit_ridge(
     if n <= _MOST_EXACT:
         dual, of_inverse = exact.solve(alpha)
     else:
-        dual = _solve(sentences, features, targets, alpha, threads)
-        of_inverse = _diagonal_of_inverse(sentences, features, alpha, threads, random_state) if leave_out else None
+        kernel = _Kernel(sentences, features, alpha, random_state)
+        dual = kernel.solve(targets, threads)
+        of_inverse = _diagonal_of_inverse(kernel, threads, random_state) if leave_out else None
     left_out = None if of_inverse is None else (targets - dual / of_inverse[:, None]).astype(np.float32)
     return Solution(dual.astype(np.float32), left_out, alpha, exact.score(alpha))
 
 
-def _diagonal_of_inverse(
-    sentences: csr_array, features: Features, alpha: float, threads: Threads, random_state: np.random.RandomState
-) -> np.ndarray:
+def _diagonal_of_inverse(kernel: _Kernel, threads: Threads, random_state: np.random.RandomState) -> np.ndarray:
     """The diagonal of the inverse of the kernel plus alpha, estimated."""
+    sentences, features, alpha = kernel.sentences, kernel.features, kernel.alpha
     n = sentences.shape[0]
     probes = random_state.randint(0, 2, (n, _N_PROBES)).astype(np.float32) * 2 - 1
-    estimates = np.einsum("ij,ij->i", probes, _solve(sentences, features, probes, alpha, threads)) / _N_PROBES
+    estimates = np.einsum("ij,ij->i", probes, kernel.solve(probes, threads)) / _N_PROBES
     lengths = np.concatenate([features.squares(sentences[rows]).sum(axis=1) for rows in slices_of(n)])
     return np.clip(estimates, 1 / (alpha + lengths), 1 / alpha)  # what an inverse of such a diagonal can be
 
@@ -130,32 +131,56 @@ class _Exact:
         return 1 - float(np.square(dual / of_inverse[:, None]).sum() / variance) if variance else 0.0
 
 
-def _solve(sentences: csr_array, features: Features, targets: np.ndarray, alpha: float, threads: Threads) -> np.ndarray:
-    """The inverse of the kernel plus alpha times some columns, by conjugate gradients, some columns at a time."""
-    transposed = csr_array(sentences.T)
+class _Kernel:
+    """The kernel of many sentences plus alpha, and its inverse by conjugate gradients.
 
-    def solve(columns: slice) -> np.ndarray:
-        left = np.array(targets[:, columns], np.float32, order="C")
-        found, direction = np.zeros_like(left), left.copy()
-        lengths = _dots(left, left)
-        enough = _TOLERANCE**2 * lengths
-        for _ in range(_MOST_STEPS):
-            goes_on = lengths > enough
-            if not goes_on.any():
-                break
-            product = sentences @ features.gram(transposed @ direction)
-            product += np.float32(alpha) * direction
-            steps = np.divide(lengths, _dots(direction, product), out=np.zeros_like(lengths), where=goes_on)
-            steps = steps.astype(np.float32)
-            found += steps * direction
-            left -= steps * product
-            before, lengths = lengths, _dots(left, left)
-            direction *= np.divide(lengths, before, out=np.zeros_like(lengths), where=goes_on).astype(np.float32)
-            direction += left
-        return found
+    These take half the steps if the strongest directions of the kernel are solved first. A few products find them.
+    """
 
-    parts = (slice(start, start + _WIDTH) for start in range(0, targets.shape[1], _WIDTH))
-    return np.concatenate(list(threads.in_order(solve, parts)), axis=1)
+    def __init__(
+        self, sentences: csr_array, features: Features, alpha: float, random_state: np.random.RandomState
+    ) -> None:
+        self.sentences, self.features, self.alpha = sentences, features, alpha
+        self._by_word, self._by_ngram = csr_array(sentences.T), csr_array(features.ngrams.T)
+        n = sentences.shape[0]
+        directions = np.linalg.qr(self._times(random_state.normal(size=(n, min(n, _WIDTH))).astype(np.float32)))[0]
+        strengths, vectors = np.linalg.eigh(directions.T @ self._times(directions))
+        strengths = np.maximum(strengths, 0) + alpha
+        self._strongest, self._less = directions @ vectors, (1 - strengths[0] / strengths)[:, None]
+
+    def _times(self, columns: np.ndarray) -> np.ndarray:
+        """The kernel, without alpha, times some columns."""
+        words = sparse_product(self._by_word, columns)
+        return sparse_product(self.sentences, self.features.gram(words, self._by_ngram))
+
+    def _nearly_solved(self, columns: np.ndarray) -> np.ndarray:
+        return columns - self._strongest @ (self._less * (self._strongest.T @ columns))
+
+    def solve(self, targets: np.ndarray, threads: Threads) -> np.ndarray:
+        """The inverse times some columns, of which each thread solves some at a time."""
+
+        def solve(columns: slice) -> np.ndarray:
+            left = np.array(targets[:, columns], np.float32, order="C")
+            found, direction = np.zeros_like(left), self._nearly_solved(left)
+            enough, sizes = _TOLERANCE**2 * _dots(left, left), _dots(left, direction)
+            for _ in range(_MOST_STEPS):
+                goes_on = _dots(left, left) > enough
+                if not goes_on.any():
+                    break
+                product = self._times(direction)
+                product += np.float32(self.alpha) * direction
+                steps = np.divide(sizes, _dots(direction, product), out=np.zeros_like(sizes), where=goes_on)
+                steps = steps.astype(np.float32)
+                found += steps * direction
+                left -= steps * product
+                nearly, before = self._nearly_solved(left), sizes
+                sizes = _dots(left, nearly)
+                direction *= np.divide(sizes, before, out=np.zeros_like(sizes), where=goes_on).astype(np.float32)
+                direction += nearly
+            return found
+
+        parts = (slice(start, start + _WIDTH) for start in range(0, targets.shape[1], _WIDTH))
+        return np.concatenate(list(threads.in_order(solve, parts)), axis=1)
 
 
 def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:

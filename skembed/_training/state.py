@@ -7,7 +7,7 @@ declares its attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from .._text.known_words import KnownTokens
 from .._text.tokenizer import Tokenizer
 from .._validation.constraints import INT64_MAX
 from .._validation.messages import brief
-from .learned_arrays import ArrayRecord
+from .learned_arrays import ArrayRecord, LearnedArray
 
 _LARGE = 1 << 16  # bytes; smaller arrays are stored whole
 _N_SAMPLED = 1024
@@ -63,6 +63,7 @@ _TYPES: dict[str, Any] = {  # by the annotation of a field, without what is in b
     "np.float32": np.float32,
     "tuple": tuple,
 }
+_OF_A_FIT = "arrays", "start", "records"  # fields that are no values
 _SPARSE = "rows_with_values"  # in a pickle: name -> shape, indices of the nonzero rows, and those rows
 
 
@@ -134,6 +135,7 @@ class FittedState:
     validation_loss_curve_: list[float] = ABSENT
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     start: Any = ABSENT  # the vectors of `init`, during a fit
+    records: Sequence[LearnedArray] = ABSENT  # of the arrays, during a fit
 
     def with_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """The state with more arrays, or others."""
@@ -155,14 +157,14 @@ class FittedState:
         named = {
             _name_of(each.name): getattr(self, each.name)
             for each in fields(self)
-            if each.name not in ("arrays", "start") and getattr(self, each.name) is not each.default
+            if each.name not in _OF_A_FIT and getattr(self, each.name) is not each.default
         }
         return named | dict(self.arrays)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Undo :meth:`values`; a ValueError says which name is unknown."""
-        names = {_name_of(each.name): each.name for each in fields(cls) if each.name not in ("arrays", "start")}
+        names = {_name_of(each.name): each.name for each in fields(cls) if each.name not in _OF_A_FIT}
         arrays = {name: value for name, value in values.items() if name not in names and isinstance(value, np.ndarray)}
         if unknown := [name for name, value in values.items() if name not in {*names, *arrays} and value is not None]:
             raise ValueError(f"{cls.__name__} has no {brief(min(unknown))}.")
@@ -220,6 +222,7 @@ class FittedState:
             word_weights_=views[id(self.word_weights_)],
             arrays=MappingProxyType({name: views[id(array)] for name, array in self.arrays.items()}),
             start=ABSENT,
+            records=ABSENT,
         )
 
     @cached_property
@@ -239,7 +242,7 @@ class FittedState:
         """The row of each word, -1 for one that is not in the vocabulary, (n_words,) int64."""
         return np.fromiter((self.vocabulary_.get(word, -1) for word in words), np.int64, n_words)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The values, and of large arrays with many rows of zeros the other rows."""
         values = self.values()
         if self.vocabulary_ is not None:

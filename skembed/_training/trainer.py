@@ -19,12 +19,12 @@ from .._compiled.sync import ABORTED, SYNC_SIZE, Team
 from .._corpus.corpus import SentenceCorpus
 from .._text.vocabulary import begins_with
 from .encoded_text import (
+    Annotations,
     EncodedText,
     Examples,
     Plan,
     SentenceBlocks,
     WordBlocks,
-    first_sentence,
     in_order,
     make_plan,
     most_words_whole,
@@ -64,7 +64,6 @@ class LoopOptions(NamedTuple):
     batch_size: int | str
     n_threads: int
     examples: Examples
-    records: Callable[[], list[LearnedArray]]
     state: FittedState
     passes_of_a_set: int = 1  # of pairs
 
@@ -120,9 +119,9 @@ class BlockLoop(ABC):
         # The barrier between threads exists only in compiled code.
         self.n_threads = 1 if numba.config.DISABLE_JIT else n_threads
 
-    @abstractmethod
     def compile(self, text: EncodedText) -> None:
-        """Compile the kernels, or load them from the cache."""
+        """Nothing to do: a pass compiles its kernels, or loads them from the cache."""
+        return
 
     def resume(self, part: Any, write: Callable[[Any], None]) -> None:
         """Nothing to do: a pass has no parts after which a checkpoint is written."""
@@ -177,7 +176,7 @@ class BlockLoop(ABC):
 
     def plan(self, text: EncodedText, epoch: int) -> Plan:
         """The blocks of a pass."""
-        return make_plan(text, self.objective.blocks.shape(text, self.batch_size), self.seed, epoch)
+        return make_plan(text, self.objective.blocks, self.batch_size, self.seed, epoch)
 
     @abstractmethod
     def _make_scratch(self, text: EncodedText, plan: Plan) -> Any:
@@ -197,13 +196,6 @@ class Trainer(BlockLoop):
         return [
             make_rows(m.weights, m.accumulator, m.mass(), self.n_threads, m.n_frozen) for m in self.objective.matrices
         ]
-
-    def compile(self, text: EncodedText) -> None:
-        """Have the kernel compiled, or loaded from the cache, by working through no block of the first sentence."""
-        text = first_sentence(text)  # not by class: the sentence may have none, and then no pass has it
-        plan = self.plan(text, 0)
-        update = Update(0.0, 0.0, self.solver == "adagrad", MAX_STEPS, False)
-        self._call(text, self._make_scratch(text, plan), plan, update)
 
     def scratch_bytes(self, text: EncodedText) -> int:
         source, text = text, self.examples(text, self.seed, 0)
@@ -260,7 +252,7 @@ def estimate(
     corpus: SentenceCorpus,
     *,
     keep: bool,
-    annotations: tuple[np.ndarray, ...],
+    annotations: Annotations,
     classes: np.ndarray | None,
     make_trainer: Callable[[FittedState], Any] | None = None,
 ) -> dict[str, int]:
@@ -286,7 +278,7 @@ def estimate(
     of_text = vectorizer._arrays_of_text(state, split)
     weights = sum(array.n_bytes for array in arrays + of_text)
     accumulators = accumulator_bytes(arrays + of_text, solver)
-    state = replace(state, n_tokens=corpus.n_tokens, seed=0, from_labels=classes is not None)
+    state = replace(state, n_tokens=corpus.n_tokens, seed=0, from_labels=classes is not None, records=arrays)
     shapes = shapes_of(arrays + of_text, solver)
     state = state.with_arrays({name: ShapeOnly(shape) for name, shape in shapes.items()})
     trainer = (make_trainer or vectorizer._make_trainer)(state)

@@ -5,19 +5,45 @@ They are told apart here alone, by what they can do, so that no library is impor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, csr_matrix, issparse
 
 from .messages import brief
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
+# Text in any container: a list, array, generator, Series, column of Arrow or SentenceCorpus. Its items are strings, or
+# what a callable analyzer takes.
+Sentences: TypeAlias = Iterable[object]
+# In any container: for each sentence a number or a string, None where it is missing; or a row of numbers.
+Labels: TypeAlias = Iterable[object] | None
+# Rows of numbers: an array, a sparse matrix, a data frame or a list of lists.
+Rows: TypeAlias = Iterable[object]
+Matrix: TypeAlias = np.ndarray | csr_array | csr_matrix
+
+
+class _Frame(Protocol):  # a data frame of pandas or polars, or a table of Arrow
+    @property
+    def columns(self) -> Iterable[object]: ...
+
+    def __getitem__(self, name: Any, /) -> Iterable[object]: ...
+
+
+# Columns by name.
+Table: TypeAlias = Mapping[Any, Iterable[object]] | _Frame
+# Texts or pairs, and a label of each, as the fields `data` and `target` or in a tuple.
+Labelled: TypeAlias = Table | tuple[Iterable[object], Iterable[object]]
 
 _SLICE = 8192  # items of an Arrow array that are made objects of Python at a time
+
+
+def is_sparse(values: object) -> TypeGuard[csr_array | csr_matrix]:
+    """Whether this is sparse; after it, a type checker knows too."""
+    return bool(issparse(values))
 
 
 def is_missing(item: Any) -> bool:
@@ -49,7 +75,7 @@ def one_column(values: Any) -> Any:
     return (values if isinstance(values, np.ma.MaskedArray) else np.asarray(values))[:, 0]
 
 
-def is_lazy(X: Any) -> bool:
+def is_lazy(X: object) -> bool:
     """Whether this is a table of polars that is still to be computed."""
     return hasattr(X, "collect_schema") and not hasattr(X, "shape")
 
@@ -70,12 +96,12 @@ def _iter_arrow(values: Any) -> Iterator[Any]:
         yield from values[start : start + _SLICE].to_pylist()
 
 
-def length_of(X: Any) -> int | None:
+def length_of(X: object) -> int | None:
     """Return the number of items of `X`; None if it is known only after reading them.
 
     A generator has no length, and the length of a progress bar around one may be wrong.
     """
-    if not hasattr(X, "__getitem__"):
+    if not (hasattr(X, "__getitem__") and isinstance(X, Sized)):
         return None
     try:
         return len(X)
@@ -97,7 +123,7 @@ def arrow_of(X: Any) -> Any:
     return X.array.__arrow_array__() if is_arrow and hasattr(getattr(X, "array", None), "__arrow_array__") else None
 
 
-def column_advice(X: Any, name: str) -> str:
+def column_advice(X: Sentences, name: str) -> str:
     """Say how to pass one column of a table."""
     if not (columns := list(columns_of(X) or ())):
         return f"Pass one column: {name}[:, 0]."
@@ -109,7 +135,7 @@ def code_of_name(column: Any) -> str:
     return f'"{column:.40}"' if isinstance(column, str) else brief(column, 40)
 
 
-def filling_code(X: Any) -> str:
+def filling_code(X: Sentences) -> str:
     """Return code that replaces missing sentences of `X` by empty strings."""
     column, code = one_column(X), "X"
     if column is not X:
@@ -239,7 +265,7 @@ def as_scores(values: Any, name: str) -> np.ndarray:
     return scores
 
 
-def as_matrix(values: Any, name: str) -> Any:
+def as_matrix(values: Any, name: str) -> Matrix:
     """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
 
     One row of a sparse array is a one-dimensional sparse array, and counts as a table of one row.

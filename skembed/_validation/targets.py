@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
-from .columns import as_column, as_labels, as_matrix, is_missing, one_column, rows_of_column
+from .columns import Labels, as_column, as_labels, as_matrix, is_missing, is_sparse, one_column, rows_of_column
 from .messages import brief, warn_at_user
 
 NO_CLASS = -1  # fills up the row of a sentence with fewer classes than the others
@@ -22,7 +21,7 @@ _LARGEST_NUMBER = 1e100  # the mean of the squares of more is infinite
 _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within float32
 
 
-def check_length(y: Any, n_sentences: int | None, text: str) -> None:
+def check_length(y: object, n_sentences: int | None, text: str) -> None:
     """Check that `y`, if it has a length, has a value for each sentence of the text, which the message names.
 
     Examples
@@ -38,7 +37,7 @@ def check_length(y: Any, n_sentences: int | None, text: str) -> None:
         raise ValueError(f"y has {shape[0]} values, but {text} has {n_sentences} sentences. Pass one for each.")
 
 
-def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def split_labels(y: Labels, name: str = "y", *, signs: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows that have one, and which rows these are, (n_rows,) bool.
 
     None, NaN and NA mean that a row has no label, and so does -1 as in :mod:`sklearn.semi_supervised`, where it is the
@@ -85,21 +84,21 @@ def split_labels(y: Any, name: str = "y", *, signs: bool = True) -> tuple[np.nda
     return column, has_label
 
 
-def classes_in(y: Any, who: str, keep: bool) -> np.ndarray | None:
+def classes_in(y: Labels, who: str, keep: bool) -> np.ndarray | None:
     """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them.
 
     With ``keep`` it is a later text, which may lack classes of an earlier one.
     """
-    is_table = _has_rows(y)
+    is_table, values = _has_rows(y), y
     if is_table:
         _check_table(y)
-        labels = y
     else:
         labels, has_label = split_labels(y)
+        values = labels
         if len(has_label) and not has_label.any():
             return np.full((len(has_label), 1), NO_CLASS)
     with np.errstate(invalid="ignore"):  # it checks for NaN after a cast
-        kind = type_of_target(labels, input_name="y")
+        kind = type_of_target(values, input_name="y")
     if kind == "unknown":
         raise ValueError(
             "y holds no classes: they are neither numbers nor strings. Pass a class for each sentence, or "
@@ -143,9 +142,9 @@ def _warn_of_quantities(labels: np.ndarray) -> None:
         )
 
 
-def _check_table(y: Any) -> None:
+def _check_table(y: Labels) -> None:
     """Raise an error that names the first row of a table that lacks a number."""
-    table = y.tocoo() if issparse(y) else None
+    table = y.tocoo() if is_sparse(y) else None
     try:
         values = np.asarray(y if table is None else table.data)
     except ValueError:  # rows of several lengths, which `type_of_target` explains
@@ -173,7 +172,7 @@ def fault_of_classes(classes: np.ndarray) -> str:
     return ALONE if sizes.max(initial=0) < 2 else ""
 
 
-def _has_rows(y: Any) -> bool:
+def _has_rows(y: Labels) -> bool:
     """Whether `y` is a table: a matrix of indicators, in an array, a data frame, a sparse matrix or lists."""
     shape = getattr(y, "shape", None)
     if shape is None:
@@ -181,8 +180,8 @@ def _has_rows(y: Any) -> bool:
     return len(shape) == 2 and shape[1] != 1
 
 
-def _holds_numbers(y: Any) -> bool:
-    return issparse(y) or np.asarray(y).dtype.kind in "biuf"
+def _holds_numbers(y: Labels) -> bool:
+    return is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
 
 
 def _all_share(classes: np.ndarray) -> bool:
@@ -218,11 +217,11 @@ def _listed(indicators: csr_matrix) -> np.ndarray:
     return classes
 
 
-def numbers_in_columns(y: Any) -> np.ndarray:
+def numbers_in_columns(y: Labels) -> np.ndarray:
     """Return a table of targets, which may be sparse, as a float64 array; check that each is a number."""
     table = as_matrix(y, "y")
     try:
-        numbers = check_array(table.toarray() if issparse(table) else table, dtype=np.float64, input_name="y")
+        numbers = check_array(table.toarray() if is_sparse(table) else table, dtype=np.float64, input_name="y")
     except (TypeError, ValueError) as error:
         raise ValueError(f"y has several columns, so it must have a number in each row of each. {error}") from None
     check_size(numbers)
@@ -235,7 +234,7 @@ def check_size(y: np.ndarray) -> None:
         raise ValueError(f"y has numbers beyond {_LARGEST_NUMBER:g}. Divide all of them by a constant.")
 
 
-def checked_targets(y: Any, n_sentences: int | None, estimator: str, text: str, name: str = "y") -> np.ndarray:
+def checked_targets(y: Labels, n_sentences: int | None, estimator: str, text: str, name: str = "y") -> np.ndarray:
     """Return the targets of sentences as an array of numbers, without a copy if they are an array.
 
     `n_sentences` of None is any number of rows.
@@ -264,14 +263,13 @@ def checked_targets(y: Any, n_sentences: int | None, estimator: str, text: str, 
             f"This {estimator} estimator requires {name} to be passed, but the target {name} is None. Pass an array "
             "with a vector for each sentence."
         )
-    if issparse(y):
+    if is_sparse(y):
         raise TypeError(
             f"{name} must be a dense array with a vector for each sentence, got a sparse one: pass {name}.toarray()."
         )
     if np.ma.is_masked(y):
-        raise ValueError(
-            f"{name} has a masked value in row {np.argwhere(np.ma.getmaskarray(y))[0, 0]}. Leave such rows out."
-        )
+        masked = np.argwhere(np.ma.getmaskarray(np.ma.asanyarray(y)))
+        raise ValueError(f"{name} has a masked value in row {masked[0, 0]}. Leave such rows out.")
     try:
         targets = rows_of_column(np.asarray(y))
     except ValueError:
@@ -313,13 +311,13 @@ def _fault(largest: float) -> str:
     return f"too {'small' if largest < 1 else 'large'} numbers"
 
 
-def targets_of_rows(y: Any, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
+def targets_of_rows(y: Labels, n_texts: int) -> tuple[np.ndarray, np.ndarray]:
     """Targets of the rows that have one, a class each or numbers in columns, and which rows these are."""
     if y is None:
         return np.empty(0), np.zeros(n_texts, bool)
     check_length(y, n_texts, "X")
     y = one_column(y)
-    if issparse(y) or len(getattr(y, "shape", ())) > 1:
+    if is_sparse(y) or len(getattr(y, "shape", ())) > 1:
         return numbers_in_columns(y), np.ones(n_texts, bool)
     labels, has_label = split_labels(y)
     check_length(has_label, n_texts, "X")

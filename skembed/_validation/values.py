@@ -7,10 +7,10 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,13 +29,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def changed_to_plain(values: dict[str, Any]) -> dict[str, Any]:
+def changed_to_plain(values: dict[str, object]) -> dict[str, object]:
     """The values that :func:`plain` changes, as Python has them."""
     found = {name: plain(value) for name, value in values.items()}
     return {name: value for name, value in found.items() if value is not values[name]}
 
 
-PathLike = str | os.PathLike[str]
+PathLike: TypeAlias = str | os.PathLike[str]
+RandomState: TypeAlias = int | np.random.RandomState | None
+JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 # s3://bucket, dbfs:/folder, simplecache::s3://bucket; not C:/folder. pathlib makes one slash of two.
@@ -105,7 +107,7 @@ def naming(path: PathLike) -> Iterator[None]:
         raise
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str) -> JSON:
     """Parse JSON; a ValueError for what readers understand differently: a name that stands twice, NaN, deep nesting."""
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
@@ -113,7 +115,7 @@ def parse_json(text: str) -> Any:
         raise ValueError(f"{error}.") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name stands twice in it.")
@@ -124,7 +126,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON.")
 
 
-def check_client(client: Any, name: str) -> None:
+def check_client(client: object, name: str) -> None:
     """Raise a ValueError for a client that is closed or asynchronous; `name` is the parameter."""
     if getattr(client, "asynchronous", False):
         raise ValueError(
@@ -135,7 +137,7 @@ def check_client(client: Any, name: str) -> None:
         raise ValueError(f"{name} is a client that is closed. Connect a new one, Client(cluster).")
 
 
-def advice_on(value: Any) -> str:
+def advice_on(value: object) -> str:
     """The end of a message about a value that is no client: what to pass if it is a cluster or an address."""
     if isinstance(value, str) and "://" in value:
         return f" Pass Client({value!r})."

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 
 from .._compiled.arrays import read_only
-from .._compiled.compile import lean_kernel
-from .._compiled.rows import add_scaled, prefetch_row
+from .._compiled.compile import INLINE_LLVM, lean_kernel
+from .._compiled.simd import WIDTH, load, load_short, multiply_add, splat, store, store_short, total, zero_first
 from .._compiled.sync import random_bits
 from .._text.sources import encode_words
 
@@ -47,38 +48,79 @@ def _fill_seeds(rows, ptr, seed, seeds):
         seeds[sentence] = bits
 
 
-_AHEAD = 8  # words
 _FNV_OFFSET, _FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _U0, _U16, _U32 = np.uint64(0), np.uint64(16), np.uint64(32)
 _LOW_HALVES, _LOW_HALF = np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
 
 
+SUM, MEAN, UNIT = range(3)  # what becomes of the words of a sentence; UNIT is their sum at length one
+
+
 @lean_kernel
-def sum_rows(rows, weights, ptr, vectors, others, mean, out):
+def sum_rows(rows, weights, ptr, vectors, others, form, out):
     """Weighted sum, or mean, of the vectors of each sentence's words, added up in the order of the text.
 
     ``rows`` (n_tokens,) int64: row of ``vectors``, or -1 - i for row i of ``others``; words with lower ones are skipped
     ``weights`` (n_tokens,) float32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
     ``vectors`` and ``others`` (n, n_components) float32, read-only; ``out`` (n_sentences, n_components) float32
+    ``form`` is SUM, MEAN or UNIT
     """
     for sentence in range(out.shape[0]):
-        for c in range(out.shape[1]):
-            out[sentence, c] = 0.0
-        n_summed = np.int64(0)
-        for token in range(ptr[sentence], ptr[sentence + 1]):
-            # The rows are scattered in memory.
-            if token + _AHEAD < rows.shape[0] and rows[token + _AHEAD] >= 0:
-                prefetch_row(vectors, rows[token + _AHEAD])
-            row = rows[token]
-            if row >= 0:
-                add_scaled(out, sentence, weights[token], vectors, row)
-                n_summed += 1
-            elif -1 - row < others.shape[0]:
-                add_scaled(out, sentence, weights[token], others, -1 - row)
-                n_summed += 1
-        if mean and n_summed > 1:
+        first, last = ptr[sentence], ptr[sentence + 1]
+        square = _sum_of(rows, weights, first, last, vectors, others, out, sentence)
+        divisor = np.float32(1.0)
+        if form == UNIT:
+            divisor = np.sqrt(square)
+        elif form == MEAN:
+            n_summed = np.int64(0)
+            for token in range(first, last):
+                n_summed += np.int64(-1 - rows[token] < others.shape[0])
+            divisor = np.float32(n_summed)
+        if divisor > 0.0 and divisor != 1.0:
             for c in range(out.shape[1]):
-                out[sentence, c] /= np.float32(n_summed)
+                out[sentence, c] /= divisor
+
+
+@njit(**INLINE_LLVM)
+def _sum_of(rows, weights, first, last, vectors, others, out, sentence):
+    """Write the weighted sum of some words, of which four vectors stay in registers; returns its squared length."""
+    width = out.shape[1]
+    end = width - WIDTH
+    squares = splat(np.float32(0.0))
+    if end < 0:
+        for token in range(first, last):
+            weight, row = splat(weights[token]), rows[token]
+            if row >= 0:
+                squares = multiply_add(weight, load_short(vectors, row), squares)
+            elif -1 - row < others.shape[0]:
+                squares = multiply_add(weight, load_short(others, -1 - row), squares)
+        store_short(out, sentence, squares)
+        return total(multiply_add(squares, squares, splat(np.float32(0.0))))
+    for c in range(0, width, 4 * WIDTH):
+        # A vector that would go past the end overlaps the one before it.
+        c0, c1, c2, c3 = min(c, end), min(c + WIDTH, end), min(c + 2 * WIDTH, end), min(c + 3 * WIDTH, end)
+        s0 = s1 = s2 = s3 = splat(np.float32(0.0))
+        for token in range(first, last):
+            weight, row = splat(weights[token]), rows[token]
+            if row >= 0:
+                s0 = multiply_add(weight, load(vectors, row, c0), s0)
+                s1 = multiply_add(weight, load(vectors, row, c1), s1)
+                s2 = multiply_add(weight, load(vectors, row, c2), s2)
+                s3 = multiply_add(weight, load(vectors, row, c3), s3)
+            elif -1 - row < others.shape[0]:
+                row = -1 - row
+                s0 = multiply_add(weight, load(others, row, c0), s0)
+                s1 = multiply_add(weight, load(others, row, c1), s1)
+                s2 = multiply_add(weight, load(others, row, c2), s2)
+                s3 = multiply_add(weight, load(others, row, c3), s3)
+        store(out, sentence, c0, s0)
+        store(out, sentence, c1, s1)
+        store(out, sentence, c2, s2)
+        store(out, sentence, c3, s3)
+        s0, s1 = zero_first(s0, c - c0), zero_first(s1, c + WIDTH - c1)
+        s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
+        squares = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, squares))))
+    return total(squares)
 
 
 def mapped(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -86,7 +128,7 @@ def mapped(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     (n, width), image = rows.shape, read_only(matrix.T)
     images = np.empty((n, image.shape[1]), np.float32)
     columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
-    sum_rows(columns, rows.ravel(), ptr, image, image[:0], False, images)
+    sum_rows(columns, rows.ravel(), ptr, image, image[:0], SUM, images)
     return images
 
 

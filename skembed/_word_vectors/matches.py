@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Tokenizer
 from .._validation.messages import warn_at_user
+from .._validation.values import PathLike
+
+
+class _KeyedVectors(Protocol):  # of gensim
+    index_to_key: list[str]
+    vectors: np.ndarray
+
+
+class _HasKeyedVectors(Protocol):  # a model of gensim
+    @property
+    def wv(self) -> _KeyedVectors: ...
+
+
+# One source of word vectors; data frames are told by what they can do.
+WordVectors: TypeAlias = (
+    PathLike
+    | Mapping[str, ArrayLike]
+    | tuple[Sequence[str], ArrayLike]
+    | BaseEstimator
+    | _KeyedVectors
+    | _HasKeyedVectors
+)
+
 
 SIF_A = 1e-3  # Arora et al. (2017) use this value in all their experiments
 _FEW = 1 / 3  # warn at fit if a smaller fraction of the tokens has a given vector
@@ -95,6 +121,6 @@ def examples_of(words: Iterable[str]) -> str:
     return ", ".join(f"{word[:20]!r}" for word in islice(words, 4))
 
 
-def counts_of(words: list[str], corpus: SentenceCorpus) -> np.ndarray:
+def counts_of(words: Collection[str], corpus: SentenceCorpus) -> np.ndarray:
     """Return how often each word occurs in the text, (n_words,) int64."""
     return corpus.vocabulary.look_up(corpus.vocabulary.counts, words)

@@ -145,7 +145,7 @@ def _of_length(rows: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def _sums_of_ngrams(words: Sequence[str], n_components: int) -> np.ndarray:
     """Sum the directions of each word's n-grams: (n_words, n_components) float64."""
-    from .bag import hash_vectors, sum_rows  # numba takes a while to import
+    from .bag import SUM, hash_vectors, sum_rows  # numba takes a while to import
 
     indices: dict[str, int] = {}
     rows: list[int] = []
@@ -159,5 +159,5 @@ def _sums_of_ngrams(words: Sequence[str], n_components: int) -> np.ndarray:
     directions.flags.writeable = False  # as the kernel takes them
     out = np.empty((len(words), n_components), np.float32)
     ptr = offsets(np.array(n_ngrams, np.int64))
-    sum_rows(np.array(rows, np.int64), np.ones(len(rows), np.float32), ptr, directions, directions[:0], False, out)
+    sum_rows(np.array(rows, np.int64), np.ones(len(rows), np.float32), ptr, directions, directions[:0], SUM, out)
     return out.astype(np.float64)

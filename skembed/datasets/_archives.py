@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Any, Literal, Unpack, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ def fetch_semantic_groups(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Download and read sentences in groups of paraphrases.
 
     Parameters
@@ -178,7 +178,7 @@ def fetch_opinosis(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Download and read the sentences of the Opinosis data, each with the topic that it is about.
 
     Parameters

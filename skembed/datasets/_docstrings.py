@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +174,7 @@ def load_docstrings(
 ) -> tuple[list[str], NDArray[np.int64]]: ...
 def load_docstrings(
     *, packages: Sequence[str] = ("numpy", "scipy", "sklearn"), min_words: int = 3, return_X_y: bool = False
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Load the prose of the docstrings of installed packages, sentence by sentence.
 
     A real English text of some tens of thousands of sentences in reading order that every machine with skembed has:

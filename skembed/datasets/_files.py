@@ -191,7 +191,7 @@ def check_count(name: object, found: int, published: int, what: str = "rows") ->
         )
 
 
-def data_and_target(bunch: Bunch, return_X_y: bool) -> Any:
+def data_and_target(bunch: Bunch, return_X_y: bool) -> Bunch | tuple[Any, Any]:
     """Return the set, or if `return_X_y` is true its data and target alone."""
     return (bunch.data, bunch.target) if return_X_y else bunch
 

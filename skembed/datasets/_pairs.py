@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def fetch_sick(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.float64]]:
     """Download and read a part of SICK, sentences involving compositional knowledge.
 
     Parameters
@@ -157,7 +157,7 @@ def fetch_msrp(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.int64]]:
     """Download and read a part of the Microsoft Research paraphrase corpus.
 
     Parameters

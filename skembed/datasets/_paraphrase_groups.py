@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from importlib import resources
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ __all__ = ["load_paraphrase_groups"]
 def load_paraphrase_groups(*, return_X_y: Literal[False] = False) -> Bunch: ...
 @overload
 def load_paraphrase_groups(*, return_X_y: Literal[True]) -> tuple[list[str], NDArray[np.int64]]: ...
-def load_paraphrase_groups(*, return_X_y: bool = False) -> Any:
+def load_paraphrase_groups(*, return_X_y: bool = False) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Load groups of English sentences that say exactly the same thing.
 
     Three to five short sentences make a group, and each entails every other of its group. Many groups are near

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ def fetch_senteval(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Download and read one of four sets of sentences with two labels.
 
     ======  ===========================================  ======================
@@ -173,7 +173,7 @@ def fetch_trec(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Download and read a part of the TREC questions, labelled with what they ask for.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,7 +161,7 @@ def fetch_sts(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.float64]]:
     """Download and read the test sets of a year of the SemEval task on semantic textual similarity.
 
     Parameters
@@ -229,7 +229,7 @@ def fetch_sts_benchmark(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.float64]]:
     """Download and read a part of the STS Benchmark.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 from itertools import chain, combinations
-from typing import Any, Literal, Unpack, overload
+from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,7 @@ def fetch_image_captions(
     n_retries: int = 3,
     delay: float = 1.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Download and read the captions of the images of Flickr30k, five an image.
 
     Without `remove_evaluation`, 83 % of the sentences of STS 2015 images are in this training data, and 2 to 4 % of

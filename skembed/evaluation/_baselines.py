@@ -14,11 +14,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, Normalizer
 from sklearn.utils import check_random_state
 
+from .._base.sources import ProcessedState
 from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._methods.bow_pca import BOWPCA
+from .._text.tokenizer import Stemmer
+from .._training.checkpoint import Checkpoint
 from .._training.state import FittedState
+from .._validation.columns import Labels, Matrix, Sentences
 from .._validation.messages import brief
+from .._validation.values import RandomState
 
 __all__ = ["make_baseline"]
 
@@ -32,22 +37,22 @@ class FittedOnCompared(TransformerMixin, BaseEstimator):
     A row depends on the other rows, so this belongs in tables, not in a pipeline.
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn nothing."""
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> Matrix:
         """Fit a clone on the sentences, and return their rows."""
         return clone(self.estimator).fit_transform(X)
 
 
-def tfidf_of_compared(stemmer: Any = None) -> FittedOnCompared:
+def tfidf_of_compared(stemmer: Stemmer = None) -> FittedOnCompared:
     """Tf-idf of words or stems, each counted once per sentence, fitted on the compared sentences."""
     words = BOWPCA(n_components=None, stemmer=stemmer)
     return FittedOnCompared(make_pipeline(words, Binarizer(), TfidfTransformer()))
@@ -56,7 +61,7 @@ def tfidf_of_compared(stemmer: Any = None) -> FittedOnCompared:
 class RandomVectors(MeanEmbeddingVectorizer):
     """Mean of random vectors of the words: what a method knows before it has learned anything."""
 
-    def _with_word_vectors(self, corpus: SentenceCorpus, checkpoint: Any) -> Any:
+    def _with_word_vectors(self, corpus: SentenceCorpus, checkpoint: Checkpoint) -> ProcessedState:
         words = corpus.vocabulary.prune(self.min_count).words
         vectors = check_random_state(self.random_state).standard_normal((len(words), self.n_components))
         return self._taken(corpus, words, vectors.astype(np.float32))
@@ -92,7 +97,7 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         p = corpus.vocabulary.look_up(counts, state.vocabulary_) / corpus.n_tokens
         return replace(state, word_weights_=(a / (a / 2 + p)).astype(np.float32), unknown_weight=np.float32(2.0))
 
-    def _with_processed_vectors(self, corpus: SentenceCorpus, state: Any) -> Any:
+    def _with_processed_vectors(self, corpus: SentenceCorpus, state: ProcessedState) -> ProcessedState:
         state = super()._with_processed_vectors(corpus, state)
         components = state.arrays["components_"].astype(np.float64)
         strengths = np.sum(components @ np.asarray(state.arrays["_moments"]) * components, axis=1)
@@ -101,14 +106,14 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         return self._processed(state.with_arrays({"components_": scaled}))
 
 
-def _lsa(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+def _lsa(n_components: int, stemmer: Stemmer, random_state: RandomState, n_jobs: int | None) -> BaseEstimator:
     words = BOWPCA(n_components=None, min_count=5, stemmer=stemmer)
     tfidf, svd = TfidfTransformer(sublinear_tf=True), TruncatedSVD(n_components, random_state=random_state)
     return make_pipeline(words, tfidf, svd, Normalizer(copy=False))
 
 
-def _mean(cls: Any, **settings: Any) -> Callable[..., BaseEstimator]:
-    def make(n_components: int, stemmer: Any, random_state: Any, n_jobs: int | None) -> BaseEstimator:
+def _mean(cls: type[MeanEmbeddingVectorizer], **settings: Any) -> Callable[..., BaseEstimator]:
+    def make(n_components: int, stemmer: Stemmer, random_state: RandomState, n_jobs: int | None) -> BaseEstimator:
         return cls(n_components, stemmer=stemmer, random_state=random_state, n_jobs=n_jobs, **settings)
 
     return make
@@ -125,7 +130,12 @@ _BASELINES: dict[str, Callable[..., BaseEstimator]] = {
 
 
 def make_baseline(
-    name: str, n_components: int = 100, *, stemmer: Any = None, random_state: Any = None, n_jobs: int | None = None
+    name: str,
+    n_components: int = 100,
+    *,
+    stemmer: Stemmer = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
 ) -> BaseEstimator:
     """Make a baseline that belongs beside every table.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -17,9 +16,9 @@ from sklearn.utils import Bunch
 
 from .._corpus.input import as_labelled, sentences_for, take_rows
 from .._training.dense import ONE_BLAS_THREAD
-from .._validation.columns import as_labels, check_one_kind, check_same_length
+from .._validation.columns import Labelled, Labels, Sentences, as_labels, check_one_kind, check_same_length
 from .._validation.messages import brief
-from ._pairs import embed, embed_pairs, pair_features
+from ._pairs import Model, embed, embed_pairs, pair_features
 from ._semantic import is_fitted
 
 __all__ = ["nested_classification", "pair_classification", "split_classification"]
@@ -32,7 +31,7 @@ _NEWTON_WEIGHTS = 320
 
 
 def nested_classification(
-    model: Any, X: Any, y: Any, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
+    model: Model, X: Sentences, y: Labels, *, cv: int = 10, inner_cv: int = 10, n_jobs: int | None = None
 ) -> Bunch:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA.
 
@@ -113,7 +112,9 @@ def nested_classification(
     return _result(y, predictions, penalties, y)
 
 
-def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
+def split_classification(
+    model: Model, train: Labelled, test: Labelled, *, inner_cv: int = 10, n_jobs: int | None = None
+) -> Bunch:
     """Classify sentences by logistic regression, on a published split: TREC. Else as :func:`nested_classification`.
 
     Parameters
@@ -148,13 +149,15 @@ def split_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 1
     >>> split_classification(BOWPCA(n_components=None), train, test, inner_cv=2).accuracy
     1.0
     """
-    train, test = _read_split(train, test)
-    learned = model if is_fitted(model) else clone(model).fit(sentences_for(model, train.data))
-    X, X_test = embed(learned, train.data), embed(learned, test.data)
-    return _classify(X, train.target, X_test, test.target, inner_cv, n_jobs)
+    known, new = _read_split(train, test)
+    learned = model if is_fitted(model) else clone(model).fit(sentences_for(model, known.data))
+    X, X_test = embed(learned, known.data), embed(learned, new.data)
+    return _classify(X, known.target, X_test, new.target, inner_cv, n_jobs)
 
 
-def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10, n_jobs: int | None = None) -> Bunch:
+def pair_classification(
+    model: Model, train: Labelled, test: Labelled, *, inner_cv: int = 10, n_jobs: int | None = None
+) -> Bunch:
     """Tell paraphrases from other pairs by logistic regression, on the published split: MSRP.
 
     The features of a pair are :func:`pair_features`: products and absolute differences of the two vectors.
@@ -194,21 +197,21 @@ def pair_classification(model: Any, train: Any, test: Any, *, inner_cv: int = 10
     >>> pair_classification(BOWPCA(n_components=None), train, test, inner_cv=2).f1
     1.0
     """
-    train, test = _read_split(train, test, pairs=True)
-    learned = model if is_fitted(model) else clone(model).fit([sentence for pair in train.data for sentence in pair])
-    X, X_test = (pair_features(*embed_pairs(learned, part.data)) for part in (train, test))
-    return _classify(X, train.target, X_test, test.target, inner_cv, n_jobs)
+    known, new = _read_split(train, test, pairs=True)
+    learned = model if is_fitted(model) else clone(model).fit([sentence for pair in known.data for sentence in pair])
+    X, X_test = (pair_features(*embed_pairs(learned, part.data)) for part in (known, new))
+    return _classify(X, known.target, X_test, new.target, inner_cv, n_jobs)
 
 
-def _read_split(train: Any, test: Any, *, pairs: bool = False) -> tuple[Bunch, Bunch]:
+def _read_split(train: Labelled, test: Labelled, *, pairs: bool = False) -> tuple[Bunch, Bunch]:
     """Return both parts, checked, with `data` as a list or corpus and `target` as an array."""
-    train, test = as_labelled(train, "train", pairs=pairs), as_labelled(test, "test", pairs=pairs)
-    for name, part in (("train", train), ("test", test)):
+    known, new = as_labelled(train, "train", pairs=pairs), as_labelled(test, "test", pairs=pairs)
+    for name, part in (("train", known), ("test", new)):
         part.target = as_labels(part.target, f"target of {name}")
         check_same_length({"data": part.data, "target": part.target}, of=name)
-    _check_two_labels(train.target, "target of train")
-    check_one_kind({"target of train": train.target, "target of test": test.target})
-    return train, test
+    _check_two_labels(known.target, "target of train")
+    check_one_kind({"target of train": known.target, "target of test": new.target})
+    return known, new
 
 
 def _check_two_labels(y: np.ndarray, name: str) -> None:
@@ -218,12 +221,19 @@ def _check_two_labels(y: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} must have two labels or more, got {found}.")
 
 
-def _classify(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
+def _classify(
+    X: np.ndarray | csr_array,
+    y: np.ndarray,
+    X_test: np.ndarray | csr_array,
+    y_test: np.ndarray,
+    inner_cv: int,
+    n_jobs: int | None,
+) -> Bunch:
     search = _penalty_search(X, y, inner_cv, n_jobs)
     return _result(y_test, search.predict(X_test), [float(search.best_params_["C"])], np.append(y, y_test))
 
 
-def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> Any:
+def _penalty_search(X: np.ndarray | csr_array, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> GridSearchCV:
     solver = _choose_solver(X, len(np.unique(y)))
     if solver == "newton-cholesky":
         X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
@@ -238,7 +248,7 @@ def _penalty_search(X: Any, y: np.ndarray, inner_cv: int, n_jobs: int | None) ->
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _choose_solver(X: Any, n_labels: int) -> str:
+def _choose_solver(X: np.ndarray | csr_array, n_labels: int) -> str:
     """Return the fastest solver for features of this shape; the scores are the same within noise."""
     two = n_labels == 2
     if issparse(X):
@@ -254,7 +264,7 @@ def _choose_solver(X: Any, n_labels: int) -> str:
 def _result(y: np.ndarray, predictions: np.ndarray, penalties: list[float], known: np.ndarray) -> Bunch:
     """Return accuracy and F1. With two labels, F1 is that of the larger label, even if the test set has only one."""
     labels = np.unique(known)
-    f1: dict[str, Any] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
+    f1: dict[str, object] = {"pos_label": labels[-1]} if len(labels) == 2 else {"average": "macro"}
     return Bunch(
         accuracy=float(accuracy_score(y, predictions)),
         f1=float(f1_score(y, predictions, **f1)),

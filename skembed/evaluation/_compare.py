@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from .._pretrained.models import PretrainedModel
+from .._validation.columns import Labels, Sentences
+from .._validation.values import RandomState
 from ._compare_documents import document_task
-from ._compare_labels import label_task
+from ._compare_labels import Scoring, label_task
 from ._comparison import Comparison, carry_out
-from ._documents import named_estimators
+from ._documents import NamedEstimators, named_estimators
+from ._semantic import Splits
 from ._standard import pretrained_methods
 
 __all__ = ["compare"]
 
 
 def compare(
-    X: Any,
-    y: Any = None,
+    X: Sentences,
+    y: Labels = None,
     *,
-    corpus: Any = None,
-    groups: Any = None,
-    estimators: Any = None,
-    pretrained: Any = None,
-    classifier: Any = None,
-    cv: Any = 5,
-    scoring: Any = None,
+    corpus: Sentences | None = None,
+    groups: Labels = None,
+    estimators: NamedEstimators | None = None,
+    pretrained: PretrainedModel | None = None,
+    classifier: BaseEstimator | None = None,
+    cv: Splits = 5,
+    scoring: Scoring = None,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare ways to turn text into vectors on your own text, and say whether any is ahead of tf-idf.
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupKFold
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
+from .._validation.columns import Labels, Sentences
 from ._baselines import TFIDF, tfidf_of_compared
 from ._compare_input import Fold, as_texts, n_of_folds
 from ._comparison import NEXT_SENTENCE, SECOND_HALF, Run, Task, megabytes
 from ._documents import answer, are_single, check_learns_from_fit, draw, in_halves, learn, read_documents
+from ._semantic import Splits
 from ._standard import SIMPLE, Method, OwnText, standard_methods
 
 _N_QUESTIONS, _N_CANDIDATES = 2000, 20
@@ -24,14 +27,16 @@ _N_QUESTIONS, _N_CANDIDATES = 2000, 20
 class _HeldOut(NamedTuple):
     """Documents to learn from, the sentences of the others, and questions about them with the document of each."""
 
-    text: Any
+    text: list[str] | SentenceCorpus
     documents: NDArray[np.int64]
-    tested: Any
+    tested: list[str] | SentenceCorpus
     questions: NDArray[np.int64]
     units: NDArray[np.int64]
 
 
-def document_task(X: Any, groups: Any, given: Mapping[str, Any], cv: Any, seed: int) -> Task:
+def document_task(
+    X: Sentences, groups: Labels, given: Mapping[str, BaseEstimator], cv: Splits, seed: int
+) -> Task[_HeldOut]:
     """Read documents, and draw questions about those of each fold."""
     for name, estimator in given.items():
         check_learns_from_fit(estimator, name)
@@ -61,7 +66,12 @@ def document_task(X: Any, groups: Any, given: Mapping[str, Any], cv: Any, seed: 
 
 
 def _hold_out(
-    sentences: Any, documents: NDArray[np.int64], split: Fold, place: int, n_folds: int, seed: int
+    sentences: list[str] | SentenceCorpus,
+    documents: NDArray[np.int64],
+    split: Fold,
+    place: int,
+    n_folds: int,
+    seed: int,
 ) -> _HeldOut:
     train, test = split
     tested, its_documents = take_rows(sentences, test), documents[test]

@@ -9,23 +9,38 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, check_has_text, iter_texts
 from .._text.sources import wrong_row
-from .._validation.columns import as_labels, as_matrix, check_same_length, listed, one_column
+from .._validation.columns import (
+    Labels,
+    Sentences,
+    as_labels,
+    as_matrix,
+    check_same_length,
+    is_sparse,
+    listed,
+    one_column,
+)
 from .._validation.messages import brief, warn_at_user
 from .._validation.targets import check_length, split_labels
-from ._semantic import check_folds
+from ._semantic import Splits, check_folds
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to learn from, rows to test
 
 
-def as_texts(X: Any, name: str) -> list[str]:
+def as_texts(X: Sentences, name: str) -> list[str]:
     """Return texts as strings; a corpus as its words joined by spaces."""
     sentences = as_sentences(X, name)
     if isinstance(sentences, SentenceCorpus):
@@ -38,7 +53,7 @@ def as_texts(X: Any, name: str) -> list[str]:
     return sentences
 
 
-def as_own_texts(corpus: Any, X: Any) -> list[str]:
+def as_own_texts(corpus: Sentences | None, X: Sentences) -> list[str]:
     """Return own text as strings, whose words are those of `X`: stems beside words of raw text would have no match."""
     if corpus is None:
         return []
@@ -49,13 +64,13 @@ def as_own_texts(corpus: Any, X: Any) -> list[str]:
     return as_texts(corpus, "corpus")
 
 
-def read_labels(y: Any, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+def read_labels(y: Labels, n_texts: int) -> tuple[np.ndarray, NDArray[np.bool_], str]:
     """Return the labels of the rows that have one, which rows these are, and the kind of target."""
     check_length(y, n_texts, "X")
     y = one_column(y)
-    if issparse(y) or len(getattr(y, "shape", ())) > 1:
+    if is_sparse(y) or len(getattr(y, "shape", ())) > 1:
         table = as_matrix(y, "y")
-        labels = table.toarray() if issparse(table) else table
+        labels = table.toarray() if is_sparse(table) else table
         has_label = np.ones(n_texts, bool)
     else:
         labels, has_label = split_labels(y)
@@ -78,7 +93,7 @@ def read_labels(y: Any, n_texts: int) -> tuple[NDArray[Any], NDArray[np.bool_], 
     return labels, has_label, kind
 
 
-def read_groups(groups: Any, n_texts: int) -> NDArray[np.int64] | None:
+def read_groups(groups: Labels, n_texts: int) -> NDArray[np.int64] | None:
     """Return the number of the group of each row."""
     if groups is None:
         return None
@@ -87,10 +102,10 @@ def read_groups(groups: Any, n_texts: int) -> NDArray[np.int64] | None:
     return numbers
 
 
-def labelled_folds(cv: Any, y: NDArray[Any], groups: NDArray[np.int64] | None, kind: str, seed: int) -> list[Fold]:
+def labelled_folds(cv: Splits, y: np.ndarray, groups: NDArray[np.int64] | None, kind: str, seed: int) -> list[Fold]:
     """Split the rows, stratified by class and never within a group; with an own splitter, as that does."""
     classes = kind in ("binary", "multiclass")
-    splitter: Any
+    splitter: BaseCrossValidator
     if hasattr(cv, "split") or np.iterable(cv):
         splitter = check_cv(cv, y, classifier=classes)
     else:
@@ -101,7 +116,7 @@ def labelled_folds(cv: Any, y: NDArray[Any], groups: NDArray[np.int64] | None, k
         if classes:
             _, sizes = np.unique(y, return_counts=True)
             n_folds = n_of_folds(n_folds, int(sizes.max()), f"the largest class has {sizes.max()} rows")
-        shuffled: dict[str, Any] = {"n_splits": n_folds, "shuffle": True, "random_state": seed}
+        shuffled: dict[str, int] = {"n_splits": n_folds, "shuffle": True, "random_state": seed}
         if groups is None:
             splitter = StratifiedKFold(**shuffled) if classes else KFold(**shuffled)
         else:
@@ -125,7 +140,7 @@ def n_of_folds(cv: Any, most: int, because: str) -> int:
     return min(int(cv), most)
 
 
-def _check_classes(y: NDArray[Any], folds: Sequence[Fold]) -> None:
+def _check_classes(y: np.ndarray, folds: Sequence[Fold]) -> None:
     for place, (train, _) in enumerate(folds):
         if len(found := np.unique(y[train])) < 2:
             raise ValueError(

@@ -5,36 +5,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import take_rows
+from .._validation.columns import Labels, Matrix, Sentences, is_sparse
 from ._compare_input import Fold, as_own_texts, as_texts, labelled_folds, read_groups, read_labels, warn_of_repeated
 from ._comparison import Run, Task, megabytes
+from ._semantic import Splits
 from ._standard import SIMPLE, Method, OwnText, classifier_for, standard_methods, with_own_text
 
 _MEASURES = {"binary": "accuracy", "multiclass": "accuracy", "continuous": "R2", "multilabel-indicator": "F1"}
 
+Scoring: TypeAlias = str | Callable[..., float] | None
+
 
 def label_task(
-    X: Any,
-    y: Any,
-    corpus: Any,
-    groups: Any,
-    given: Mapping[str, Any],
-    classifier: Any,
-    cv: Any,
-    scoring: Any,
+    X: Sentences,
+    y: Labels,
+    corpus: Sentences | None,
+    groups: Labels,
+    given: Mapping[str, BaseEstimator],
+    classifier: BaseEstimator | None,
+    cv: Splits,
+    scoring: Scoring,
     seed: int,
-) -> Task:
+) -> Task[Fold]:
     """Read texts and labels, and split the rows that have one."""
     texts = as_texts(X, "X")
     labels, has_label, kind = read_labels(y, len(texts))
@@ -72,10 +75,10 @@ def label_task(
 
 
 def _predict(
-    classifier: Any,
+    classifier: BaseEstimator,
     texts: list[str],
-    y: NDArray[Any],
-    judge: Callable[..., Any],
+    y: np.ndarray,
+    judge: Callable[..., float | np.ndarray],
     by_row: bool,
     method: Method,
     fold: Fold,
@@ -91,7 +94,7 @@ def _predict(
     return Run(values, fitted - start, 1000 * seconds / len(test), megabytes(model))
 
 
-def _fit(method: Method, classifier: Any, X: list[str], y: NDArray[Any]) -> Any:
+def _fit(method: Method, classifier: BaseEstimator, X: list[str], y: np.ndarray) -> BaseEstimator:
     estimator = method.estimator
     if not hasattr(estimator, "fit") or not (hasattr(estimator, "transform") or hasattr(estimator, "predict")):
         raise TypeError(f"{type(estimator).__name__} must have fit, and transform or predict.")
@@ -102,12 +105,12 @@ def _fit(method: Method, classifier: Any, X: list[str], y: NDArray[Any]) -> Any:
     return make_pipeline(clone(estimator), clone(classifier)).fit(X, y)
 
 
-def _score_rows(kind: str, variance: float | None, y: NDArray[Any], predicted: Any) -> NDArray[np.float64]:
+def _score_rows(kind: str, variance: float | None, y: np.ndarray, predicted: Matrix) -> NDArray[np.float64]:
     """Scores whose mean over all rows is the accuracy, R2, or the F1 of a row."""
     if variance is not None:
         return 1 - (y - predicted) ** 2 / variance
     if kind == "multilabel-indicator":
-        found = predicted.toarray() if issparse(predicted) else np.asarray(predicted)
+        found = predicted.toarray() if is_sparse(predicted) else np.asarray(predicted)
         n_both, n_all = (y * found).sum(axis=1), y.sum(axis=1) + found.sum(axis=1)
         return np.where(n_all == 0, 1.0, 2 * n_both / np.maximum(n_all, 1))
     return (y == predicted).astype(np.float64)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 
-from .._validation.columns import as_list, check_same_length, columns_of, describe, is_lazy
+from .._pretrained.models import PretrainedModel
+from .._validation.columns import Labels, Sentences, as_list, check_same_length, columns_of, describe, is_lazy
 from .._validation.messages import brief
-from ..search._documents import Texts, read_documents
+from .._validation.values import RandomState
+from ..search._documents import Documents, Texts, read_documents
 from ..search._nearest import nearest
 from ..search._search_index import SearchIndex
 from ._comparison import Comparison, Run, Task, carry_out, megabytes
-from ._documents import named_estimators
+from ._documents import NamedEstimators, named_estimators
 from ._pairs import embed
-from ._retrieval import Judged, measure_system, read_judged
+from ._retrieval import Judged, Judgements, measure_system, read_judged
 from ._standard import SIMPLE, Method, OwnText, pretrained_methods, standard_methods
 
 __all__ = ["compare_search"]
@@ -30,16 +33,16 @@ _DEEP = 1000  # documents that are asked for where a measure counts all
 class VectorSearch(BaseEstimator):
     """Search by the cosine of rows that a vectorizer makes."""
 
-    def __init__(self, vectorizer: Any) -> None:
+    def __init__(self, vectorizer: BaseEstimator) -> None:
         self.vectorizer = vectorizer
 
-    def fit(self, documents: list[str], y: Any = None) -> Self:
+    def fit(self, documents: list[str], y: Labels = None) -> Self:
         """Fit the vectorizer to the documents, and keep their rows."""
         self.vectorizer_ = clone(self.vectorizer).fit(documents)
         self.rows_ = embed(self.vectorizer_, documents)
         return self
 
-    def search(self, queries: list[str], k: int = 10) -> Any:
+    def search(self, queries: list[str], k: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """Find the documents with the largest cosines, if these are above zero."""
         rows, scores = nearest(embed(self.vectorizer_, queries), self.rows_, k)
         rows[scores <= 0] = -1
@@ -47,17 +50,17 @@ class VectorSearch(BaseEstimator):
 
 
 def compare_search(
-    documents: Any,
-    queries: Any,
-    relevant: Any,
+    documents: Documents,
+    queries: Mapping[Hashable, str] | Sentences,
+    relevant: Judgements,
     *,
-    ids: Any = None,
-    index: Any = None,
-    estimators: Any = None,
-    pretrained: Any = None,
+    ids: Labels = None,
+    index: SearchIndex | None = None,
+    estimators: NamedEstimators | None = None,
+    pretrained: PretrainedModel | None = None,
     measure: str = "ndcg@10",
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare searches in your own documents, and say whether any is ahead of BM25.
 
@@ -164,7 +167,7 @@ def compare_search(
     return carry_out(task, n_jobs, seed)
 
 
-def _read(documents: Any, index: SearchIndex, columns: list[Any] | None) -> Texts:
+def _read(documents: Documents, index: SearchIndex, columns: list[Hashable] | None) -> Texts:
     table = None if columns is not None or is_lazy(documents) else columns_of(documents)
     if table is not None and (len(table) > 1 or isinstance(documents, Mapping)):
         options = f"index=SearchIndex(columns={brief(list(table))})"
@@ -175,7 +178,7 @@ def _read(documents: Any, index: SearchIndex, columns: list[Any] | None) -> Text
     return texts
 
 
-def _given_method(name: str, estimator: Any, columns: list[Any] | None) -> Method:
+def _given_method(name: str, estimator: BaseEstimator, columns: list[Hashable] | None) -> Method:
     """A method of the user, or with a pretrained model."""
     if not isinstance(estimator, SearchIndex):
         is_search = hasattr(estimator, "search")
@@ -190,7 +193,7 @@ def _given_method(name: str, estimator: Any, columns: list[Any] | None) -> Metho
 
 def _search(judged: Judged, measure: str, depth: int, method: Method, documents: Texts) -> Run:
     has_fields = method.reads_fields and documents.n_fields > 1
-    texts: Any = documents.rows() if has_fields else documents.joined()
+    texts: list[str] | list[tuple[str, ...]] = documents.rows() if has_fields else documents.joined()
     start = time.perf_counter()
     index = clone(method.estimator).fit(texts)
     fitted = time.perf_counter()

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,6 +17,7 @@ from sklearn.utils._optional_dependencies import check_matplotlib_support, check
 
 from .._training.dense import ONE_BLAS_THREAD
 from .._validation.messages import warn_at_user
+from .._validation.values import RandomState
 from ._standard import Method
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class Trial(NamedTuple):
     fit_seconds: float
     seconds_per_1000: float
     megabytes: float | None  # None if it cannot be pickled
+
+
+Part = TypeVar("Part")
 
 
 class Comparison:
@@ -113,11 +117,11 @@ class Comparison:
         ImportError
             If pandas is not installed.
         """
-        pandas: Any = check_pandas_support("Comparison.to_frame")
+        pandas = check_pandas_support("Comparison.to_frame")
         frame = pandas.DataFrame(self.rows)
         return frame.astype(dict.fromkeys(["lead", "low", "high", "megabytes"], np.float64))
 
-    def plot(self, ax: Any = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the lead of each method over the reference, with its interval.
 
         Parameters
@@ -164,10 +168,10 @@ def make_comparison(
     *,
     measure: str,
     about: str,
-    units: NDArray[Any] | None,
+    units: np.ndarray | None,
     what: str,
     spread: float,
-    random_state: Any,
+    random_state: RandomState,
 ) -> Comparison:
     """Rank the trials, and compare them with the best of the `simple` ones.
 
@@ -206,7 +210,7 @@ def make_comparison(
 
 
 def joint_half_widths(
-    differences: NDArray[np.float64], units: NDArray[Any] | None, random_state: Any
+    differences: NDArray[np.float64], units: np.ndarray | None, random_state: RandomState
 ) -> NDArray[np.float64]:
     """Half the widths of intervals of the means of all columns, which hold together with probability 0.95.
 
@@ -231,27 +235,27 @@ def joint_half_widths(
 class Run(NamedTuple):
     """What a method did in one part of a task: a value for each tested row, or one for the part; and what it cost."""
 
-    values: Any
+    values: np.ndarray | Sequence[float] | float
     fit_seconds: float
     seconds_per_1000: float
     megabytes: float | None
 
 
-class Task(NamedTuple):
+class Task(NamedTuple, Generic[Part]):
     """Methods, what they are tried on, and how the result is called."""
 
     methods: Mapping[str, Method]
-    run: Callable[[Method, Any], Run]
-    parts: Sequence[Any]  # the folds
+    run: Callable[[Method, Part], Run]
+    parts: Sequence[Part]  # the folds
     simple: Sequence[str]  # names of methods; the others are compared with the best of them
     measure: str
     about: str
     what: str  # the tested rows, in words
-    units: NDArray[Any] | None = None  # of tested rows; those of one unit are drawn together
+    units: np.ndarray | None = None  # of tested rows; those of one unit are drawn together
     spread: float = 1.0  # what standard errors are multiplied with
 
 
-def carry_out(task: Task, n_jobs: int | None, seed: int) -> Comparison:
+def carry_out(task: Task[Part], n_jobs: int | None, seed: int) -> Comparison:
     """Try each method in each part of a task, and compare them."""
     return make_comparison(
         _try_all(task, n_jobs),
@@ -265,7 +269,7 @@ def carry_out(task: Task, n_jobs: int | None, seed: int) -> Comparison:
     )
 
 
-def megabytes(model: Any) -> float | None:
+def megabytes(model: object) -> float | None:
     """Size of a pickled model; None if it cannot be pickled, such as one with a lambda."""
     try:
         return len(pickle.dumps(model)) / 1e6
@@ -273,7 +277,7 @@ def megabytes(model: Any) -> float | None:
         return None
 
 
-def _try_all(task: Task, n_jobs: int | None) -> dict[str, Trial]:
+def _try_all(task: Task[Part], n_jobs: int | None) -> dict[str, Trial]:
     """Run each method in each part; leave out a standard one that fails, with a warning."""
     tried = [(method, part) for method in task.methods.values() for part in task.parts]
     found = iter(Parallel(n_jobs=n_jobs)(delayed(_attempt)(task.run, *each) for each in tried))
@@ -295,7 +299,7 @@ def _try_all(task: Task, n_jobs: int | None) -> dict[str, Trial]:
     return trials
 
 
-def _attempt(run: Callable[[Method, Any], Run], method: Method, part: Any) -> Run | Exception:
+def _attempt(run: Callable[[Method, Part], Run], method: Method, part: Part) -> Run | Exception:
     try:
         with ONE_BLAS_THREAD, warnings.catch_warnings():  # more threads change the rounding
             # Of several labels, one that no training row has is predicted for no row.

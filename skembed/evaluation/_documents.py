@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import Bunch, check_random_state, check_scalar
@@ -17,16 +18,23 @@ from sklearn.utils.validation import has_fit_parameter
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts, take_rows, takes_corpus
 from .._text.words import halves_of
-from .._validation.columns import as_labels, as_named, check_same_length, describe
+from .._validation.columns import Labels, Sentences, as_labels, as_named, check_same_length, describe
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity
-from ._pairs import embed
+from ._pairs import Model, embed
 
 __all__ = ["document_scores"]
 
 
 def document_scores(
-    model: Any, X: Any, *, groups: Any = None, n_questions: int = 2000, n_candidates: int = 20, random_state: Any = 0
+    model: Model,
+    X: Sentences,
+    *,
+    groups: Labels = None,
+    n_questions: int = 2000,
+    n_candidates: int = 20,
+    random_state: RandomState = 0,
 ) -> Bunch:
     """Test a fitted model on ordered text without labels: the next sentence, and the same document or not.
 
@@ -98,7 +106,10 @@ def document_scores(
     )
 
 
-def named_estimators(estimators: Any, name: str) -> dict[str, Any]:
+NamedEstimators: TypeAlias = Mapping[str, BaseEstimator] | Sequence[tuple[str, BaseEstimator]]
+
+
+def named_estimators(estimators: NamedEstimators, name: str) -> dict[str, BaseEstimator]:
     """Return estimators by name."""
     names, values = as_named(estimators, name)
     if names is None:
@@ -106,7 +117,7 @@ def named_estimators(estimators: Any, name: str) -> dict[str, Any]:
     return dict(zip(names, values))
 
 
-def read_documents(X: Any, groups: Any) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
+def read_documents(X: Sentences, groups: Labels) -> tuple[list[Any] | SentenceCorpus, NDArray[np.int64]]:
     """Return sentences and the document of each, ascending."""
     sentences = as_sentences(X)
     if isinstance(sentences, SentenceCorpus):
@@ -137,7 +148,7 @@ def are_single(documents: NDArray[np.int64]) -> bool:
     return not (documents[1:] == documents[:-1]).any()
 
 
-def in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
+def in_halves(sentences: list[Any] | SentenceCorpus) -> tuple[list[str] | SentenceCorpus, NDArray[np.int64]]:
     """Cut each text in two, which are a document then; texts of one word are left out."""
     if isinstance(sentences, SentenceCorpus):
         some = sentences[np.diff(sentences.sent_ptr) > 1]
@@ -145,13 +156,15 @@ def in_halves(sentences: Any) -> tuple[Any, NDArray[np.int64]]:
             np.column_stack([some.sent_ptr[:-1], (some.sent_ptr[:-1] + some.sent_ptr[1:]) // 2]), some.n_tokens
         )
         pairs = np.arange(0, len(ptr), 2)
-        halves: Any = SentenceCorpus(some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer)
+        halves: list[str] | SentenceCorpus = SentenceCorpus(
+            some.tokens, ptr, pairs, some.vocabulary, tokenizer=some.tokenizer
+        )
     else:
         halves = [half for pair in map(halves_of, sentences) if all(pair) for half in pair]
     return halves, np.repeat(np.arange(len(halves) // 2), 2)
 
 
-def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: Any) -> NDArray[np.int64]:
+def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_state: RandomState) -> NDArray[np.int64]:
     """Draw questions: row of a sentence, of the next, of any other of its document, and of those of other documents."""
     check_scalar(n_questions, "n_questions", Integral, min_val=1)
     check_scalar(n_candidates, "n_candidates", Integral, min_val=2)
@@ -178,7 +191,7 @@ def draw(documents: np.ndarray, n_questions: int, n_candidates: int, random_stat
     return np.column_stack([first, first + 1, same, others])
 
 
-def answer(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
+def answer(model: Model, sentences: list[Any] | SentenceCorpus, questions: NDArray[np.int64]) -> Bunch:
     """Return how far each question is answered by its next sentence, from 0 to 1, and the cosines."""
     rows, index = np.unique(questions, return_inverse=True)
     vectors = embed(model, take_rows(sentences, rows))
@@ -192,7 +205,7 @@ def answer(model: Any, sentences: list[Any] | SentenceCorpus, questions: NDArray
     return Bunch(is_next=is_first / n_equal, same=same, others=others, n_unknown=n_unknown, n_embedded=len(rows))
 
 
-def check_learns_from_fit(model: Any, name: str) -> None:
+def check_learns_from_fit(model: BaseEstimator, name: str) -> None:
     """Refuse a parameter `corpus`, also of a step or a joined model: it would replace the text of `fit`."""
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     for parameter, value in parameters.items():
@@ -203,7 +216,7 @@ def check_learns_from_fit(model: Any, name: str) -> None:
             )
 
 
-def learn(model: Any, text: list[Any] | SentenceCorpus, documents: np.ndarray) -> Any:
+def learn(model: BaseEstimator, text: list[Any] | SentenceCorpus, documents: np.ndarray) -> BaseEstimator:
     """Fit a clone; an estimator of this package, also as the first step of a pipeline, gets the documents."""
     if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
         return model

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics.pairwise import cosine_similarity
 
 from .._compiled.arrays import rescaled
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts
-from .._validation.columns import as_list, as_matrix, columns_of
+from .._validation.columns import Matrix, Rows, as_list, as_matrix, columns_of
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
-from ._pairs import embed
+from ._pairs import Model, embed
 
 __all__ = ["MTEBEncoder"]
 
@@ -55,7 +55,7 @@ class MTEBEncoder:
         mteb.evaluate(encoder, tasks=tasks)
     """
 
-    def __init__(self, model: Any, name: str | None = None, revision: str = "local") -> None:
+    def __init__(self, model: Model, name: str | None = None, revision: str = "local") -> None:
         self.model = model
         self.name: str = name if name is not None else f"skembed/{type(model).__name__}"
         if "/" not in self.name:
@@ -64,14 +64,14 @@ class MTEBEncoder:
 
     def encode(
         self,
-        inputs: Any,
+        inputs: Iterable[object],
         *,
-        task_metadata: Any = None,
+        task_metadata: object = None,
         hf_split: str | None = None,
         hf_subset: str | None = None,
-        prompt_type: Any = None,
-        **kwargs: Any,
-    ) -> NDArray[Any]:
+        prompt_type: object = None,
+        **kwargs: object,
+    ) -> np.ndarray:
         """Embed the sentences of batches.
 
         Parameters
@@ -97,7 +97,7 @@ class MTEBEncoder:
         vectors = embed(self.model, inputs if isinstance(inputs, SentenceCorpus) else self._sentences(inputs))
         return vectors.toarray() if hasattr(vectors, "toarray") else vectors
 
-    def _sentences(self, inputs: Any) -> list[Any]:
+    def _sentences(self, inputs: Iterable[object]) -> list[Any]:
         sentences: list[Any] = []
         for batch in [inputs] if columns_of(inputs) else as_list(inputs, "inputs"):
             fields = columns_of(batch) or {}
@@ -110,7 +110,7 @@ class MTEBEncoder:
                 raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
         return sentences
 
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
+    def similarity(self, embeddings1: Rows, embeddings2: Rows) -> np.ndarray:
         """Cosine of each row with each other row; 0 where one is zero.
 
         Parameters
@@ -126,7 +126,7 @@ class MTEBEncoder:
         first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
         return cosine_similarity(rescaled(first), rescaled(second))
 
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> NDArray[Any]:
+    def similarity_pairwise(self, embeddings1: Rows, embeddings2: Rows) -> np.ndarray:
         """Cosine of each row with the same row; 0 where one is zero.
 
         Parameters
@@ -151,7 +151,7 @@ class MTEBEncoder:
         return ModelMeta.create_empty(overwrites={"name": self.name, "revision": self.revision})
 
 
-def _rows(embeddings: Any, name: str) -> Any:
+def _rows(embeddings: Rows, name: str) -> Matrix:
     """Return one row or several rows as a matrix."""
     is_one = len(getattr(embeddings, "shape", (0, 0))) == 1 and columns_of(embeddings) is None
-    return np.reshape(embeddings, (1, -1)) if is_one else as_matrix(embeddings, name)
+    return np.reshape(np.asarray(embeddings), (1, -1)) if is_one else as_matrix(embeddings, name)

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import hstack, issparse
+from scipy.sparse import hstack
+from sklearn.utils import Bunch
 
 from .._corpus.input import as_labelled, sentences_for
-from .._validation.columns import as_matrix, as_scores, check_same_length
+from .._validation.columns import Labelled, Matrix, Rows, Sentences, as_matrix, as_scores, check_same_length, is_sparse
 from .._validation.messages import brief
 
 __all__ = ["pair_features"]
 
 
-def embed(model: Any, X: Any) -> Any:
+class Model(Protocol):
+    """Makes rows of sentences: a fitted estimator, or any other object with `transform`."""
+
+    def transform(self, X: Any, /) -> Any: ...
+
+
+def embed(model: Model, X: Sentences) -> Matrix:
     """Rows of `model.transform(sentences)`, dense or sparse, checked."""
     if not callable(getattr(model, "transform", None)):
         raise TypeError(f"A model must have transform(sentences), {type(model).__name__} has not.")
     sentences = sentences_for(model, X)
     vectors = model.transform(sentences)
-    vectors = vectors.tocsr() if issparse(vectors) else np.asarray(vectors)
+    vectors = vectors.tocsr() if is_sparse(vectors) else np.asarray(vectors)
     if vectors.ndim != 2 or vectors.shape[0] != len(sentences):
         raise ValueError(
             f"{type(model).__name__}.transform gave shape {vectors.shape} for {len(sentences)} sentences; expected one "
@@ -35,7 +41,7 @@ def embed(model: Any, X: Any) -> Any:
     return vectors
 
 
-def scored_pairs(part: Any, name: str, optional: Sequence[str] = (), least: int = 2) -> Any:
+def scored_pairs(part: Labelled, name: str, optional: Sequence[str] = (), least: int = 2) -> Bunch:
     """Return a Bunch of `data`, a list of pairs, and `target`, their scores. A correlation needs two pairs or more."""
     pairs = as_labelled(part, name, pairs=True, optional=optional)
     pairs.target = as_scores(pairs.target, f"target of {name}")
@@ -45,19 +51,19 @@ def scored_pairs(part: Any, name: str, optional: Sequence[str] = (), least: int 
     return pairs
 
 
-def embed_pairs(model: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
+def embed_pairs(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[Matrix, Matrix]:
     """Vectors of the first and of the second sentences, as two matrices."""
     vectors = embed(model, [first for first, _ in pairs] + [second for _, second in pairs])
     return vectors[: len(pairs)], vectors[len(pairs) :]
 
 
-def count_unknown(A: Any, B: Any) -> int:
+def count_unknown(A: Matrix, B: Matrix) -> int:
     """How many pairs have a sentence without any known word, that is a zero row."""
     zero = [np.asarray(abs(M).sum(axis=1)).ravel() == 0 for M in (A, B)]
     return int(np.count_nonzero(zero[0] | zero[1]))
 
 
-def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
+def pair_features(A: Rows, B: Rows) -> Matrix:
     r"""Describe pairs of vectors by their products and absolute differences, :math:`[u \odot v, |u - v|]`.
 
     This is what the relatedness head of Tai et al. [1]_ and the paraphrase classifier of Kiros et al. [2]_ see. Both
@@ -91,10 +97,10 @@ def pair_features(A: Any, B: Any) -> NDArray[Any] | Any:
     array([[ 3., -2.,  2.,  3.]])
     """
     A, B = as_matrix(A, "A"), as_matrix(B, "B")
-    if not (issparse(A) and issparse(B)):
-        A, B = (M.toarray() if issparse(M) else M for M in (A, B))
+    if not (is_sparse(A) and is_sparse(B)):
+        A, B = (M.toarray() if is_sparse(M) else M for M in (A, B))
     if A.shape != B.shape:
         raise ValueError(f"A and B must have the same shape (n_pairs, n_features), got {A.shape} and {B.shape}.")
-    if issparse(A):
+    if is_sparse(A):
         return hstack([A.multiply(B), abs(A - B)], format="csr")
     return np.hstack([A * B, np.abs(A - B)])

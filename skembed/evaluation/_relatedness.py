@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, xlogy
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -19,7 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.scikit_learn import fit_context, validate_parameters
 from .._training.dense import ONE_BLAS_THREAD
+from .._validation.columns import Rows
+from .._validation.constraints import Constraints
 from .._validation.messages import brief
+from .._validation.values import RandomState
 
 __all__ = ["RelatednessRegressor"]
 
@@ -119,7 +122,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: Constraints = {
         "grades": [Interval(Integral, 2, None, closed="left"), "array-like"],
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -131,12 +134,12 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        grades: Any = 5,
+        grades: int | ArrayLike = 5,
         n_hidden: int = 50,
         alpha: float = 1e-3,
         max_iter: int = 500,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.grades = grades
         self.n_hidden = n_hidden
@@ -149,7 +152,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         validate_parameters(self)
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
         """Learn the two layers.
 
         Parameters
@@ -169,19 +172,19 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         ValueError
             If the grades do not rise, or a score is outside of them.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        y = y.astype(np.float64)
-        self.grades_ = self._find_grades(y)
-        self.scale_ = root_mean_square([X])
-        X = X / self.scale_
-        targets = sparse_targets(y, self.grades_)
-        shapes = shapes_of_layers(X.shape[1], self.n_hidden, len(self.grades_))
+        features, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        scores = np.asarray(y, np.float64)
+        self.grades_ = self._find_grades(scores)
+        self.scale_ = root_mean_square([features])
+        features = features / self.scale_
+        targets = sparse_targets(scores, self.grades_)
+        shapes = shapes_of_layers(features.shape[1], self.n_hidden, len(self.grades_))
         start = np.concatenate([layer.ravel() for layer in start_layers(shapes, check_random_state(self.random_state))])
         with ONE_BLAS_THREAD:  # many small products, for which threads wait longer than they work
             found = minimize(
                 divergence,
                 start,
-                args=(X, targets, shapes, float(self.alpha)),
+                args=(features, targets, shapes, float(self.alpha)),
                 jac=True,
                 method="L-BFGS-B",
                 options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 64 * np.finfo(float).eps},
@@ -210,7 +213,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         check_inside(y, grades)
         return grades
 
-    def predict_grades(self, X: Any) -> NDArray[np.float64]:
+    def predict_grades(self, X: Rows) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
         Parameters
@@ -231,7 +234,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         with ONE_BLAS_THREAD:  # whose number changes the rounding
             return np.exp(run_layers(features / self.scale_, layers)[1])
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Rows) -> NDArray[np.float64]:
         """Predict scores.
 
         Parameters
@@ -271,7 +274,7 @@ def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
 
 def root_mean_square(chunks: Iterable[np.ndarray]) -> NDArray[np.float64]:
     """Root mean square of each column of a matrix, given in chunks of rows; 1 where it is zero."""
-    total: Any = 0.0
+    total: float | np.ndarray = 0.0
     n_rows = 0
     for rows in chunks:
         squares = np.square(rows, dtype=np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import gen_batches
@@ -15,16 +15,20 @@ from .._compiled.threads import Threads
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._objectives.paraphrase import UnitVectors
-from .._training.checkpoint import EarlyStopping, LearningState, is_sound, largest_of
 from .._training.dense import move_by_adam
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
-from .._training.passes import PassTasks, make_passes
+from .._training.passes import LearningState, PassTasks, make_passes
 from .._training.state import FittedState
 from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
 from ._relatedness import backward, root_mean_square, run_layers, shapes_of_layers, start_layers, sum_of_divergences
+
+if TYPE_CHECKING:
+    from .._base.paired import PairedVectorizer
+    from ._tuned_relatedness import FineTunedRelatednessRegressor
+
 
 CURVES = ("n_iter_", "loss_curve_", "validation_loss_curve_")
 CHUNK = 1024  # pairs that are embedded at once where nothing is learned
@@ -45,7 +49,7 @@ class Head(NamedTuple):
         layers = [layer.astype(np.float32) for layer in start_layers(shapes, random)]
         return cls(scale, layers, [np.zeros((2, *layer.shape), np.float32) for layer in layers], np.zeros((), np.int64))
 
-    def attributes(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, np.ndarray | list[np.ndarray]]:
         """Return the fitted attributes."""
         first, first_bias, second, second_bias = (layer.astype(np.float64) for layer in self.layers)
         return {"scale_": self.scale, "coefs_": [first, second], "intercepts_": [first_bias, second_bias]}
@@ -93,7 +97,7 @@ class RelatednessTrainer(PairTrainer):
 
     def __init__(
         self,
-        options: Any,
+        options: FineTunedRelatednessRegressor,
         encoder: PairEncoder,
         text: EncodedText,
         targets: np.ndarray,
@@ -146,9 +150,9 @@ class RelatednessTrainer(PairTrainer):
 
 
 def learn_scores(
-    options: Any,
+    options: FineTunedRelatednessRegressor,
     trainer: RelatednessTrainer,
-    given: tuple[Any, FittedState, SentenceCorpus],
+    given: tuple[PairedVectorizer, FittedState, SentenceCorpus],
     text: EncodedText,
     grades: np.ndarray,
     tasks: PassTasks,
@@ -169,18 +173,11 @@ def learn_scores(
         of_fit = curves | {"loss_": state.loss_curve_[-1], "encoder_": fitted_encoder}
         return {"grades_": grades} | of_fit | trainer.head.attributes()
 
-    def check(loss: float, epoch: int) -> None:
-        if not is_sound(loss, largest_of(weights)):
-            raise ValueError(
-                f"{type(options).__name__} diverged with learning_rate={options.learning_rate}, encoder_learning_rate="
-                f"{options.encoder_learning_rate}. Use smaller rates. Nothing of this fit was kept."
-            )
-
     before = replace(learned, n_iter_=0, loss_curve_=[], validation_loss_curve_=[])
     n_passes = int(options.max_iter)
     state = make_passes(
         options,
-        LearningState(before, arrays, EarlyStopping(weights, options), trainer),
+        LearningState(before, arrays, weights, trainer, options),
         text,
         text if len(trainer.held_out) else None,
         n_passes=n_passes,
@@ -189,6 +186,5 @@ def learn_scores(
         falls=True,
         tasks=tasks,
         finish=finish,
-        check=check,
     )
     return finish(state)

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
-from .._validation.columns import as_fields, as_labels, as_list, as_scores, check_same_length, describe, listed
+from .._validation.columns import (
+    Labels,
+    Sentences,
+    Table,
+    as_fields,
+    as_labels,
+    as_list,
+    as_scores,
+    check_same_length,
+    describe,
+    listed,
+)
 from .._validation.messages import brief, warn_at_user
+from .._validation.values import RandomState
 from ._sts import interval
 
 __all__ = ["retrieval"]
 
-_Judged = dict[Any, dict[Any, float]]
+_Judged: TypeAlias = dict[Hashable, dict[Hashable, float]]
+_Ranking: TypeAlias = tuple[ArrayLike, ArrayLike]  # rows and their scores, for each query
+
+
+class _Searches(Protocol):
+    def search(self, queries: list[str], /, k: int) -> _Ranking: ...
+
+
+System: TypeAlias = _Searches | Callable[..., _Ranking] | _Ranking
+Judgements: TypeAlias = Mapping[Hashable, Mapping[Hashable, float]] | Table
 
 
 def retrieval(
-    index: Any,
-    queries: Any,
-    qrels: Any,
+    index: System | Mapping[str, System],
+    queries: Mapping[Hashable, str] | Sentences,
+    qrels: Judgements,
     *,
-    documents: Any = None,
-    k: Any = 10,
+    documents: Labels = None,
+    k: int | Iterable[int] = 10,
     depth: int = 1000,
     baseline: str | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Bunch:
     r"""Measure how well a search finds the documents that people judged relevant: nDCG, recall, precision, MAP, MRR.
 
@@ -126,8 +147,9 @@ def retrieval(
     map 0.5
     mrr 0.75
     """
-    cutoffs = list(k) if np.iterable(k) else [k]
-    for cutoff in cutoffs or [None]:
+    cutoffs = list(k) if isinstance(k, Iterable) else [k]
+    to_check: list[int | None] = [*cutoffs] or [None]
+    for cutoff in to_check:
         check_scalar(cutoff, "k", Integral, min_val=1)
     check_scalar(depth, "depth", Integral, min_val=max(cutoffs))
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
@@ -151,33 +173,33 @@ def retrieval(
 class Judged(NamedTuple):
     """Queries by id, grades of the relevant documents of those that have one, by position, and the number of all."""
 
-    texts: dict[Any, str]
-    grades: dict[Any, dict[Any, float]]
+    texts: dict[Hashable, str]
+    grades: _Judged
     n_documents: int | None
 
 
-def read_judged(queries: Any, qrels: Any, documents: Any) -> Judged:
+def read_judged(queries: Mapping[Hashable, str] | Sentences, qrels: Judgements, documents: Labels) -> Judged:
     """Read queries, judgements, and the ids of documents, as :func:`retrieval` takes them."""
     texts = _read_queries(queries)
     ids = None if documents is None else _read_documents(documents)
     return Judged(texts, _by_position(_read_judgements(qrels), texts, ids), None if ids is None else len(ids))
 
 
-def measure_system(system: Any, name: str, judged: Judged, cutoffs: list[int], depth: int) -> list[dict[str, float]]:
+def measure_system(system: System, name: str, judged: Judged, cutoffs: list[int], depth: int) -> list[dict[str, float]]:
     """Let a system search, and return the measures of each judged query."""
     rankings = _rank(system, name, list(judged.texts.values()), depth, judged.n_documents)
     ranked = dict(zip(judged.texts, rankings))
     return [_measure(ranked[query], grades, cutoffs) for query, grades in judged.grades.items()]
 
 
-def _named(index: Any) -> Mapping[Any, Any]:
+def _named(index: System | Mapping[str, System]) -> Mapping[str, System]:
     """Systems by name."""
     if isinstance(index, Mapping):
         return index
     return {"ranking" if isinstance(index, (tuple, list)) else getattr(index, "__name__", type(index).__name__): index}
 
 
-def _read_queries(queries: Any) -> dict[Any, str]:
+def _read_queries(queries: Mapping[Hashable, str] | Sentences) -> dict[Hashable, str]:
     texts = dict(queries) if isinstance(queries, Mapping) else dict(enumerate(as_list(queries, "queries")))
     for query, text in texts.items():
         if not isinstance(text, str):
@@ -185,20 +207,25 @@ def _read_queries(queries: Any) -> dict[Any, str]:
     return texts
 
 
-def _read_documents(documents: Any) -> dict[Any, int]:
+def _read_documents(documents: Labels) -> dict[Hashable, int]:
     """Position of each id."""
     ids = as_labels(documents, "documents").tolist()
-    positions: dict[Any, int] = {}
+    positions: dict[Hashable, int] = {}
     for row, document in enumerate(ids):
         if positions.setdefault(document, row) != row:
             raise ValueError(f"documents has {brief(document, 40)} in row {positions[document]} and in row {row}.")
     return positions
 
 
-def _read_judgements(qrels: Any) -> _Judged:
+def _read_judgements(qrels: Judgements) -> _Judged:
     """Grades by query and document."""
     if isinstance(qrels, Mapping) and all(isinstance(grades, Mapping) for grades in qrels.values()):
-        triples = [(query, document, grade) for query in qrels for document, grade in qrels[query].items()]
+        triples = [
+            (query, document, grade)
+            for query, grades in qrels.items()
+            if isinstance(grades, Mapping)
+            for document, grade in grades.items()
+        ]
         queries, found, given = map(list, zip(*triples)) if triples else ([], [], [])
     elif isinstance(qrels, Mapping) and "query" not in qrels:
         raise TypeError("qrels must map each query to a mapping of documents to grades, such as {'q1': {'d7': 1}}.")
@@ -217,7 +244,7 @@ def _read_judgements(qrels: Any) -> _Judged:
     return judged
 
 
-def _by_position(judged: _Judged, texts: Iterable[Any], ids: dict[Any, int] | None) -> dict[Any, dict[Any, float]]:
+def _by_position(judged: _Judged, texts: Iterable[Hashable], ids: dict[Hashable, int] | None) -> _Judged:
     """Grades of the relevant documents of each query that has one, by position."""
     relevant = {query: {doc: g for doc, g in judged.get(query, {}).items() if g >= 1} for query in texts}
     without = [query for query, grades in relevant.items() if not grades]
@@ -235,7 +262,7 @@ def _by_position(judged: _Judged, texts: Iterable[Any], ids: dict[Any, int] | No
     return {query: {positions[doc]: g for doc, g in grades.items()} for query, grades in relevant.items() if grades}
 
 
-def _find(relevant: Iterable[Any], ids: dict[Any, int] | None) -> dict[Any, Any]:
+def _find(relevant: Iterable[Hashable], ids: dict[Hashable, int] | None) -> dict[Hashable, Hashable]:
     """Position of each relevant document; one that is not there gets a name that is equal to no position."""
     relevant = list(relevant)
     if ids is None:
@@ -259,10 +286,10 @@ def _find(relevant: Iterable[Any], ids: dict[Any, int] | None) -> dict[Any, Any]
     return {doc: ids.get(doc, ("absent", doc)) for doc in relevant}
 
 
-def _rank(system: Any, name: str, texts: list[str], depth: int, n_documents: int | None) -> list[list[int]]:
+def _rank(system: System, name: str, texts: list[str], depth: int, n_documents: int | None) -> list[list[int]]:
     """Positions that a system found for each query, the best first."""
-    if callable(getattr(system, "search", None)):
-        found = system.search(texts, k=depth)
+    if callable(search := getattr(system, "search", None)):
+        found = search(texts, k=depth)
     elif callable(system):
         found = system(texts, k=depth)
     else:
@@ -281,7 +308,7 @@ def _rank(system: Any, name: str, texts: list[str], depth: int, n_documents: int
     return [_ranking(row, score, name, at, n_documents) for at, (row, score) in enumerate(zip(rows, scores))]
 
 
-def _ranking(row: NDArray[Any], score: NDArray[Any], name: str, at: int, n_documents: int | None) -> list[int]:
+def _ranking(row: np.ndarray, score: np.ndarray, name: str, at: int, n_documents: int | None) -> list[int]:
     found = row != -1
     ranking, score = row[found].tolist(), score[found]
     of = f"The ranking of {name} for query {at} (counted from 0)"
@@ -298,7 +325,7 @@ def _ranking(row: NDArray[Any], score: NDArray[Any], name: str, at: int, n_docum
     return ranking
 
 
-def _measure(ranking: list[int], relevant: Mapping[Any, float], cutoffs: list[int]) -> dict[str, float]:
+def _measure(ranking: list[int], relevant: Mapping[Hashable, float], cutoffs: list[int]) -> dict[str, float]:
     """The measures of one query."""
     gains = np.array([relevant.get(document, 0.0) for document in ranking])
     ideal = np.sort(list(relevant.values()))[::-1]
@@ -320,7 +347,11 @@ def _dcg(gains: NDArray[np.float64]) -> float:
 
 
 def _summaries(
-    per_query: Mapping[str, list[dict[str, float]]], baseline: str | None, n_resamples: int, level: float, random: Any
+    per_query: Mapping[str, list[dict[str, float]]],
+    baseline: str | None,
+    n_resamples: int,
+    level: float,
+    random: np.random.RandomState,
 ) -> list[dict[str, Any]]:
     """Means over the queries, their intervals, and the difference of each system from the baseline."""
     tables = {name: np.array([list(measures.values()) for measures in found]) for name, found in per_query.items()}

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._corpus.input import sentences_for, take_rows
-from .._validation.columns import as_labels, as_named, check_one_kind, check_same_length
-from ._pairs import embed
+from .._validation.columns import Labels, Rows, Sentences, Table, as_labels, as_named, check_one_kind, check_same_length
+from ._pairs import Model, embed
 
 __all__ = ["error_agreement", "semantic_classification"]
 
 
-def is_fitted(model: Any) -> bool:
+Splits: TypeAlias = int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]]
+
+
+def is_fitted(model: object) -> bool:
     """Whether a model is fitted; an object that is not a scikit-learn estimator counts as fitted."""
     if not isinstance(model, BaseEstimator):
         return True
@@ -32,7 +35,9 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = None, cv: Any = 3) -> Bunch:
+def semantic_classification(
+    model: Model, X: Sentences, y: Labels, *, classifier: BaseEstimator | None = None, cv: Splits = 3
+) -> Bunch:
     """Classify sentences into groups of the same meaning, as White et al. do.
 
     A linear support vector machine with class weights, judged by stratified cross-validation with three folds [1]_, as
@@ -121,7 +126,7 @@ def semantic_classification(model: Any, X: Any, y: Any, *, classifier: Any = Non
     )
 
 
-def check_folds(folds: Sequence[Any], n_sentences: int) -> None:
+def check_folds(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_sentences: int) -> None:
     """Check that each sentence is in one test fold; a prediction that no fold makes would be uninitialised memory."""
     empty = next((fold for fold, (_, test) in enumerate(folds) if not np.size(test)), None)
     if empty is not None:
@@ -136,7 +141,7 @@ def check_folds(folds: Sequence[Any], n_sentences: int) -> None:
         )
 
 
-def error_agreement(y_true: Any, predictions: Any) -> Bunch:
+def error_agreement(y_true: Labels, predictions: Table | Sequence[tuple[str, Labels]] | Rows) -> Bunch:
     r"""Count, among the sentences that two models both get wrong, those with the same wrong answer.
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each pair of models, figure 4

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation.columns import as_scores
+from .._validation.columns import Labelled, as_scores
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import count_unknown, embed_pairs, pair_features, scored_pairs
+from ._pairs import Model, count_unknown, embed_pairs, pair_features, scored_pairs
 from ._relatedness import RelatednessRegressor
+from ._table_rows import SickResult, SickScore
 
 __all__ = ["sick_relatedness", "sick_scores"]
 
 
-def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
+def sick_scores(model: Model, **subsets: Labelled) -> list[SickScore]:
     r"""Correlate the cosine of two sentences with their relatedness, without training on the pairs.
 
     Parameters
@@ -81,15 +83,15 @@ def sick_scores(model: Any, **subsets: Any) -> list[dict[str, Any]]:
 
 
 def sick_relatedness(
-    model: Any,
-    train: Any,
-    trial: Any,
-    test: Any,
+    model: Model,
+    train: Labelled,
+    trial: Labelled,
+    test: Labelled,
     *,
-    alphas: Any = (1e-2, 3e-3, 1e-3, 3e-4),
-    regressor: Any = None,
-    random_state: Any = 0,
-) -> dict[str, Any]:
+    alphas: Iterable[float] = (1e-2, 3e-3, 1e-3, 3e-4),
+    regressor: RelatednessRegressor | None = None,
+    random_state: RandomState = 0,
+) -> SickResult:
     """Learn relatedness from the training pairs of SICK.
 
     A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
@@ -152,7 +154,7 @@ def sick_relatedness(
     if issparse(features[0]):
         raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
     targets = [pairs.target for pairs in parts]
-    best: tuple[float, Any] | None = None
+    best: tuple[float, RelatednessRegressor] | None = None
     for alpha in penalties:
         head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], max_iter=200) if regressor is None else clone(regressor)
         with warnings.catch_warnings():

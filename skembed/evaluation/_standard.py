@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -18,7 +18,10 @@ from sklearn.utils import get_tags
 from .._corpus.corpus import SentenceCorpus
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.cbos import CBOSVectorizer
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import as_vectorizer
+from .._validation.columns import Labels, Sentences
+from .._validation.values import RandomState
 
 _N_COMPONENTS = 100
 _ALL_TEXT = ", all text"
@@ -35,7 +38,7 @@ class OwnText(NamedTuple):
 class Method(NamedTuple):
     """A vectorizer, a classifier or a search; `texts` are learned from with those of the training folds."""
 
-    estimator: Any
+    estimator: BaseEstimator
     texts: list[str] = []
     is_given: bool = False
     reads_fields: bool = False  # of documents; others read them joined
@@ -44,10 +47,10 @@ class Method(NamedTuple):
 class TfidfWithLSA(TransformerMixin, BaseEstimator):
     """Tf-idf of words, and beside it their latent semantic analysis, each with rows of length one."""
 
-    def __init__(self, n_components: int = _N_COMPONENTS, *, random_state: Any = None) -> None:
+    def __init__(self, n_components: int = _N_COMPONENTS, *, random_state: RandomState = None) -> None:
         self.n_components, self.random_state = n_components, random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None) -> Self:
         """Learn words and directions."""
         self.tfidf_ = TfidfVectorizer()
         rows = self.tfidf_.fit_transform(X)
@@ -58,7 +61,7 @@ class TfidfWithLSA(TransformerMixin, BaseEstimator):
                 self.svd_ = TruncatedSVD(n, random_state=self.random_state).fit(rows)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Sentences) -> csr_array:
         """Return both parts side by side."""
         rows = self.tfidf_.transform(X)
         if self.svd_ is None:
@@ -85,7 +88,7 @@ def standard_methods(own: OwnText, learns_from: str, random_state: int) -> dict[
     return methods
 
 
-def pretrained_methods(model: Any, random_state: int) -> dict[str, Any]:
+def pretrained_methods(model: PretrainedModel | None, random_state: int) -> dict[str, BaseEstimator]:
     """Make the methods of a pretrained model by name, if there is one: alone, and beside all other blocks."""
     if model is None:
         return {}
@@ -95,12 +98,12 @@ def pretrained_methods(model: Any, random_state: int) -> dict[str, Any]:
     }
 
 
-def with_own_text(estimator: Any, own: OwnText) -> Any:
+def with_own_text(estimator: BaseEstimator, own: OwnText) -> BaseEstimator:
     """Give own text to each `corpus` that is None: that of TextVectorizer, and if it is a corpus, of the others."""
     if not hasattr(estimator, "get_params"):
         return estimator
-    parameters: dict[str, Any] = estimator.get_params()
-    given: dict[str, Any] = {}
+    parameters: dict[str, object] = estimator.get_params()
+    given: dict[str, list[str] | SentenceCorpus | None] = {}
     for name, value in parameters.items():
         of, _, parameter = name.rpartition("__")
         if parameter == "corpus" and value is None:
@@ -112,7 +115,7 @@ def with_own_text(estimator: Any, own: OwnText) -> Any:
     return clone(estimator).set_params(**given) if given else estimator
 
 
-def classifier_for(kind: str, classifier: Any, random_state: int) -> Any:
+def classifier_for(kind: str, classifier: BaseEstimator | None, random_state: int) -> BaseEstimator:
     """Return the classifier or regressor for labels of this kind, one of the values of `type_of_target`."""
     if classifier is None:
         classifier = Ridge() if kind == "continuous" else LinearSVC(random_state=random_state)

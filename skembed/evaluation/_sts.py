@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.stats import wilcoxon
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
 from .._validation.columns import (
+    Labelled,
+    Table,
     as_fields,
     as_labels,
     as_named,
@@ -22,13 +24,20 @@ from .._validation.columns import (
     listed,
 )
 from .._validation.messages import brief
+from .._validation.values import RandomState
 from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import count_unknown, embed_pairs, scored_pairs
+from ._pairs import Model, count_unknown, embed_pairs, scored_pairs
+from ._table_rows import Interval, MeanInterval, SetComparison, SetScore
 
 __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 
 
-def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
+NamedSets: TypeAlias = Mapping[Any, Labelled] | Sequence[tuple[str, Labelled]]
+Similarities: TypeAlias = Iterable[Mapping[str, Any]] | Table  # what `sts_similarities` returns
+NamedSimilarities: TypeAlias = Mapping[str, Similarities] | Sequence[tuple[str, Similarities]]
+
+
+def sts_similarities(model: Model, sets: NamedSets) -> list[Bunch]:
     r"""Cosine of the two sentences of each pair, set by set.
 
     The other functions of this page take these, so that a model embeds each sentence once.
@@ -97,7 +106,7 @@ def sts_similarities(model: Any, sets: Any) -> list[Bunch]:
     return similarities
 
 
-def sts_scores(similarities: Any) -> list[dict[str, Any]]:
+def sts_scores(similarities: Similarities) -> list[SetScore]:
     """Correlate cosines with what people say: per set, per year and over all sets.
 
     There are two ways to join the sets of a year, and they differ by some points. Both are given under their names:
@@ -144,7 +153,7 @@ def sts_scores(similarities: Any) -> list[dict[str, Any]]:
     found = _read(similarities, "similarities", ("n_unknown",))
     if not found:
         raise ValueError("similarities is empty: there is no set to score. Pass what sts_similarities returns.")
-    sets = [
+    sets: list[SetScore] = [
         {
             "year": s.year,
             "set": s.set,
@@ -158,7 +167,7 @@ def sts_scores(similarities: Any) -> list[dict[str, Any]]:
     return sets + sts_means(sets)
 
 
-def _read(similarities: Any, name: str, more: Sequence[str] = ()) -> list[Any]:
+def _read(similarities: Similarities, name: str, more: Sequence[str] = ()) -> list[Bunch]:
     """Return similarities as a list of checked Bunches of arrays."""
     found = []
     for i, record in enumerate(as_records(similarities, name)):
@@ -173,7 +182,7 @@ def _read(similarities: Any, name: str, more: Sequence[str] = ()) -> list[Any]:
     return found
 
 
-def _read_models(models: Any) -> dict[str, list[Any]]:
+def _read_models(models: NamedSimilarities) -> dict[str, list[Bunch]]:
     """Return similarities by model; check that all are of the same pairs."""
     names, rows = as_named(models, "models")
     if names is None and rows:
@@ -183,30 +192,33 @@ def _read_models(models: Any) -> dict[str, list[Any]]:
     return found
 
 
-def sts_means(sets: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def sts_means(sets: Sequence[SetScore]) -> list[SetScore]:
     """Rows of the means, of rows of single sets."""
-    rows = []
+    rows: list[SetScore] = []
     for year in [*dict.fromkeys(row["year"] for row in sets), "all"]:
         chosen = [row for row in sets if year in ("all", row["year"])]
         n_pairs = np.array([row["n_pairs"] for row in chosen])
         for name, weights in (("mean", np.ones(len(chosen))), ("weighted mean", n_pairs)):
-            means = {
-                metric: float(np.average([row[metric] for row in chosen], weights=weights))
-                for metric in ("pearson", "spearman")
+            of_all: SetScore = {
+                "year": year,
+                "set": name,
+                "n_pairs": int(n_pairs.sum()),
+                "n_unknown": sum(row["n_unknown"] for row in chosen),
+                "pearson": float(np.average([row["pearson"] for row in chosen], weights=weights)),
+                "spearman": float(np.average([row["spearman"] for row in chosen], weights=weights)),
             }
-            n_unknown = sum(row["n_unknown"] for row in chosen)
-            rows.append({"year": year, "set": name, "n_pairs": int(n_pairs.sum()), "n_unknown": n_unknown, **means})
+            rows.append(of_all)
     return rows
 
 
 def sts_intervals(
-    models: Any,
+    models: NamedSimilarities,
     *,
     baseline: str | None = None,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    random_state: Any = 0,
-) -> list[dict[str, Any]]:
+    random_state: RandomState = 0,
+) -> list[MeanInterval]:
     """Bootstrap intervals of the mean Pearson correlation over the sets.
 
     Pairs are drawn with replacement within each set, the correlation of each set is taken again, and their mean. All
@@ -261,25 +273,26 @@ def sts_intervals(
     if baseline is not None and baseline not in models:
         raise ValueError(f"baseline={brief(baseline)} is not one of the models {listed(models)}.")
     means, draws = bootstrap_means(models, n_resamples, random_state)
-    rows = []
+    rows: list[MeanInterval] = []
     for name in models:
         if baseline is None:
             rows.append({"method": name, **interval(means[name], draws[name], confidence_level)})
         elif name != baseline:
             values = draws[name] - draws[baseline]
-            row = {"method": name, "baseline": baseline, "share_above": float(np.mean(values > 0))}
-            rows.append(row | interval(means[name] - means[baseline], values, confidence_level))
+            share = float(np.mean(values > 0))
+            found = interval(means[name] - means[baseline], values, confidence_level)
+            rows.append({"method": name, "baseline": baseline, "share_above": share, **found})
     return rows
 
 
-def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> dict[str, Any]:
+def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> Interval:
     """A mean and the ends of the interval of its draws."""
     tail = (1 - confidence_level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
     return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 
-def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
+def sts_comparison(a: Similarities, b: Similarities) -> list[SetComparison]:
     """Wilcoxon signed-rank test between the cosines of two models, set by set.
 
     This is the test of Kenter et al. [1]_, section 3.3: the two runs give each pair a score, and the test asks if the
@@ -324,7 +337,7 @@ def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     (True, 0.0)
     """
     models = _read_models({"a": a, "b": b})
-    rows = []
+    rows: list[SetComparison] = []
     for s, t in zip(*models.values()):
         with warnings.catch_warnings():
             # SciPy before 1.13 warns where it approximates.
@@ -344,7 +357,7 @@ def sts_comparison(a: Any, b: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
+def _check_same_pairs(models: Mapping[str, Sequence[Bunch]]) -> None:
     names = list(models)
     if not names or not models[names[0]]:
         raise ValueError("There are no similarities to compare: give each model what sts_similarities returned for it.")
@@ -357,7 +370,7 @@ def _check_same_pairs(models: Mapping[str, Sequence[Any]]) -> None:
 
 
 def bootstrap_means(
-    models: Mapping[str, Sequence[Any]], n_resamples: int, random_state: Any
+    models: Mapping[str, Sequence[Bunch]], n_resamples: int, random_state: RandomState
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Mean correlation over the sets, of all pairs and of each draw, by model.
 

@@ -6,26 +6,27 @@ from copy import copy
 from dataclasses import replace
 from itertools import chain
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.learning import is_unfitted
+from .._base.learning import encode_text, is_unfitted
 from .._base.paired import PairedVectorizer
-from .._base.scikit_learn import CallbackSupportMixin, fit_context
+from .._base.scikit_learn import CallbackSupportMixin, fit_context, validate_parameters
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
 from .._training.passes import PassTasks
-from .._validation.columns import as_scores, check_same_length
-from .._validation.constraints import PredicateConstraint
+from .._validation.columns import Sentences, as_scores, check_same_length
+from .._validation.constraints import Constraints, PredicateConstraint
+from .._validation.values import RandomState
 from ._pairs import pair_features
 from ._relatedness import RelatednessRegressor, sparse_targets
 from ._relatedness_training import RelatednessTrainer, hold_out_pairs, learn_scores
@@ -128,11 +129,11 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     True
     """
 
-    encoder_: Any
+    encoder_: PairedVectorizer
     loss_curve_: list[float]
     validation_loss_curve_: list[float]
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: Constraints = {
         "encoder": [_ENCODER, None],
         "grades": RelatednessRegressor._parameter_constraints["grades"],
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
@@ -149,9 +150,9 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
 
     def __init__(
         self,
-        encoder: Any = None,
+        encoder: PairedVectorizer | None = None,
         *,
-        grades: Any = 5,
+        grades: int | ArrayLike = 5,
         n_hidden: int = 300,
         dropout: float = 0.6,
         learning_rate: float = 2e-3,
@@ -163,7 +164,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.encoder = encoder
@@ -182,21 +183,21 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         """Let the copy of a fitted encoder start from it: a clone alone would forget what it has learned."""
         bare = copy(self)
         if isinstance(self.encoder, PairedVectorizer):
             bare.encoder = _starting(self.encoder)
         return super(FineTunedRelatednessRegressor, bare).__sklearn_clone__()
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Sentences, y: ArrayLike) -> Self:
         """Learn from scored pairs.
 
         Parameters
@@ -229,7 +230,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         held = np.zeros(len(pairs), bool)
         if self.early_stopping:
             held = hold_out_pairs(pairs, self.validation_fraction, learned.seed)
-        text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, grades)
+        text, targets = encode_text(encoder, pairs.sentences, learned), sparse_targets(y, grades)
         trainer = RelatednessTrainer(self, encoder._make_encoder(learned), text, targets, held, random)
         tasks = PassTasks(self, X, int(self.max_iter))
         final = learn_scores(self, trainer, (encoder, learned, pairs.sentences), text, grades, tasks)
@@ -237,7 +238,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         tasks.end(lambda: final)
         return self
 
-    def predict_grades(self, X: Any) -> NDArray[np.float64]:
+    def predict_grades(self, X: Sentences) -> NDArray[np.float64]:
         """Give the distribution over the grades.
 
         Parameters
@@ -255,7 +256,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         unit = UnitVectors(np.asarray(self.encoder_.transform(sentences))).unit
         return self._grades_of(pair_features(unit[::2], unit[1::2]))
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Sentences) -> NDArray[np.float64]:
         """Predict scores.
 
         Parameters
@@ -270,21 +271,21 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         """
         return super().predict(X)
 
-    def _fresh_encoder(self, random: np.random.RandomState) -> Any:
-        encoder: Any = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
+    def _fresh_encoder(self, random: np.random.RandomState) -> PairedVectorizer:
+        encoder: PairedVectorizer = ParaphraseVectorizer() if self.encoder is None else _starting(self.encoder)
         if encoder.random_state is None:  # not that of its init, which clones share
             encoder.set_params(random_state=random.randint(2**31 - 1))
-        encoder._check_parameters()
+        validate_parameters(encoder)
         return encoder.set_params(word_dropout=0.0, interpolation=1.0)
 
 
-def _starting(encoder: Any) -> Any:
+def _starting(encoder: PairedVectorizer) -> PairedVectorizer:
     """An unfitted copy of an encoder, which starts from it if it is fitted."""
-    copied: Any = clone(encoder)
+    copied: PairedVectorizer = clone(encoder)
     return copied if is_unfitted(encoder) else copied.set_params(init=encoder)
 
 
-def _encoded(encoder: Any, X: Any) -> PairCorpus:
+def _encoded(encoder: PairedVectorizer, X: Sentences) -> PairCorpus:
     pairs: PairCorpus = X if isinstance(X, PairCorpus) else encoder._encoded_pairs(as_pairs(X, "X"))
     check_not_empty(pairs, "X")
     encoder._check_agreement(pairs.sentences, "X")

@@ -69,7 +69,7 @@ def _mean_of_words_and_ngrams(model: BinaryModel) -> Sent2VecVectorizer:
     return with_fitted(estimator, _of_text(model) | {"_source_vectors": model.read_rows(0, n_rows)})
 
 
-def _of_text(model: BinaryModel) -> dict[str, Any]:
+def _of_text(model: BinaryModel) -> dict[str, object]:
     """Fitted attributes that follow from the text of the other program."""
     words = model.decoded_words
     return {
@@ -81,7 +81,7 @@ def _of_text(model: BinaryModel) -> dict[str, Any]:
     }
 
 
-def check_expressible(estimator: Any) -> CharacterNgrams:
+def check_expressible(estimator: PooledVectorizer) -> CharacterNgrams:
     """The analyzer of an estimator that a model of fastText can express; otherwise an error says what it cannot."""
     name = type(estimator).__name__
     if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
@@ -100,12 +100,12 @@ def check_expressible(estimator: Any) -> CharacterNgrams:
             f"fastText's models cannot express {name} with n-grams from {shortest} characters on: there a word of one "
             "letter has none from four on, and n-grams of one character are others. Learn with two or three."
         )
-    if estimator.ngram_range[1] > 1 or estimator.binary:
+    if estimator._longest_word_ngram > 1 or estimator.binary:
         raise ValueError(f"fastText's models cannot express {name} with n-grams of words, or with binary=True.")
     return analyzer
 
 
-def write(estimator: Any, file: IO[bytes]) -> tuple[list[str], int]:
+def write(estimator: PooledVectorizer, file: IO[bytes]) -> tuple[list[str], int]:
     """Write a model of fastText; returns the words in it, and how many words it cannot hold.
 
     The row of a word is the sum of its tokens without its n-grams of characters, weighted as all rows are.

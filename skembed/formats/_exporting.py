@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.pooled import PooledVectorizer
 from .._storage.array_files import replacing
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
@@ -25,7 +26,15 @@ _N_TESTED = 1000  # words
 _MADE_UP = ["zzqqxx", "a", "\u00e4pfelchen!", "\u5317\u4eac\u5e02", "the-house", "\u0939\u093f\u0928"]
 
 
-def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
+class Report(TypedDict):
+    """What was written: words, words that were left out, and how near the rows are to those of the estimator."""
+
+    words: int
+    left_out: int
+    smallest_cosine: float
+
+
+def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     """Write a model for model2vec and sentence-transformers, or for fastText; `import_model` opens it too.
 
     The rows of those programs have length one and the directions of the rows of this estimator: word weights, removed
@@ -95,7 +104,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     (5, True)
     """
     check_is_fitted(estimator)
-    if user_path(path).suffix == ".bin":
+    if user_path(path).name.endswith(".bin"):
         return _export_to_fasttext(estimator, path)
     with _new_folder(path, static_folders.FILES) as folder:
         n_words, n_left_out, sentences = static_folders.write(estimator, folder)
@@ -103,7 +112,7 @@ def export_model(estimator: Any, path: PathLike) -> dict[str, Any]:
     return {"words": n_words, "left_out": n_left_out, "smallest_cosine": smallest}
 
 
-def _export_to_fasttext(estimator: Any, path: PathLike) -> dict[str, Any]:
+def _export_to_fasttext(estimator: PooledVectorizer, path: PathLike) -> Report:
     _replaceable(path, lambda file: file.is_file() and binary_models.recognises(file))
     with replacing(path) as file:
         words, n_left_out = binary_models.write(estimator, file)
@@ -155,7 +164,7 @@ def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
         raise _not_saved(target, error) from error
 
 
-def _smallest_cosine(estimator: Any, exported: Any, sentences: list[str]) -> float:
+def _smallest_cosine(estimator: PooledVectorizer, exported: PooledVectorizer, sentences: list[str]) -> float:
     """Compare rows of the folder with those of the estimator; a ValueError if they differ."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of unknown words

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._base.pooled import PooledVectorizer
-from .._base.scikit_learn import layout_of_options
+from .._base.scikit_learn import layout_of_options, validate_parameters
 from .._base.trained import TrainedVectorizer
 
 _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)
@@ -16,7 +16,7 @@ _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)
 
 def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:
     """Return the estimator with fitted attributes and those that follow from them; it does not learn on."""
-    estimator._check_parameters()
+    validate_parameters(estimator)
     n_components = estimator.n_components
     values = {
         "n_features_out_": n_components,

@@ -17,7 +17,7 @@ from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
 from .._validation.messages import brief
-from .._validation.values import describe_unreadable, parse_json
+from .._validation.values import JSON, describe_unreadable, parse_json
 from ._fitted import with_fitted
 
 VECTORS, TOKENIZER, CONFIG, MODULES = "model.safetensors", "tokenizer.json", "config.json", "modules.json"
@@ -32,11 +32,11 @@ _WORDS, _LONGER_WORDS = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_]{2,}"  # as \w+ and \w
 _PATTERNS: dict[str | None, str] = {None: MARKED_WORDS, BETWEEN_SPACES: BETWEEN_SPACES}
 _PATTERNS |= dict.fromkeys([r"(?u)\b\w+\b", r"\b\w+\b", r"(?u)\w+", r"\w+"], _WORDS)
 _PATTERNS |= dict.fromkeys([r"(?u)\b\w\w+\b", r"\b\w\w+\b"], _LONGER_WORDS)
-_COMPOSING: dict[str, Any] = {"type": "NFC"}
-_REPLACING: dict[str, Any] = {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}
-_LOWERING: list[dict[str, Any]] = [{"type": "Lowercase"}, _REPLACING, _COMPOSING]
-_REPLACING_CAPITAL: dict[str, Any] = _REPLACING | {"pattern": {"String": CAPITAL_DOTTED_I}}
-_LOWERING_ALONE: list[dict[str, Any]] = [_REPLACING_CAPITAL, {"type": "Lowercase"}]  # where there is a pattern
+_COMPOSING: dict[str, JSON] = {"type": "NFC"}
+_REPLACING: dict[str, JSON] = {"type": "Replace", "pattern": {"String": DOTTED_I}, "content": "i"}
+_LOWERING: list[dict[str, JSON]] = [{"type": "Lowercase"}, _REPLACING, _COMPOSING]
+_REPLACING_CAPITAL: dict[str, JSON] = _REPLACING | {"pattern": {"String": CAPITAL_DOTTED_I}}
+_LOWERING_ALONE: list[dict[str, JSON]] = [_REPLACING_CAPITAL, {"type": "Lowercase"}]  # where there is a pattern
 _TYPES = "sentence_transformers.models."
 _N_TESTED = 2000  # words
 
@@ -150,7 +150,7 @@ def _check_file(file: Path) -> None:
         raise ValueError(f"{file} is larger than that of any model.")
 
 
-def _read_json(file: Path) -> Any:
+def _read_json(file: Path) -> JSON:
     _check_file(file)
     try:
         return parse_json(file.read_text(encoding="utf-8"))
@@ -158,7 +158,7 @@ def _read_json(file: Path) -> Any:
         raise ValueError(f"{file} is damaged: {error}") from None
 
 
-def _setting(file: Path, name: str, kind: type, default: Any) -> Any:
+def _setting(file: Path, name: str, kind: type, default: object) -> object:
     found = _read_json(file)
     value = found.get(name) if isinstance(found, dict) else None
     if value is not None and not isinstance(value, kind):
@@ -179,7 +179,7 @@ def _ends_with_normalize(file: Path) -> bool:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def write(estimator: Any, folder: Path) -> Written:
+def write(estimator: PooledVectorizer, folder: Path) -> Written:
     """Write the files of an estimator; a TypeError or ValueError says what they cannot express."""
     _check_expressible(estimator)
     if isinstance(estimator._state.tokenizer.analyzer, PieceTokenizer):
@@ -198,7 +198,7 @@ def write(estimator: Any, folder: Path) -> Written:
     return Written(len(words), n_left_out, sentences)
 
 
-def _check_expressible(estimator: Any) -> None:
+def _check_expressible(estimator: PooledVectorizer) -> None:
     """Raise an error that says what the other programs cannot do."""
     name = type(estimator).__name__
     if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
@@ -206,7 +206,7 @@ def _check_expressible(estimator: Any) -> None:
     tokenizer, unknown = estimator._state.tokenizer, estimator._treats_unknown(estimator._state)
     faults = {
         f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
-            getattr(estimator, "ngram_range", (1, 1))[1] > 1
+            estimator._longest_word_ngram > 1
         ),
         "binary=True: a repeated word counts each time": estimator.binary,
         f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (
@@ -226,7 +226,7 @@ def _check_expressible(estimator: Any) -> None:
             raise ValueError(f"The folder cannot express {name} with {fault}.")
 
 
-def _with_pieces(estimator: Any, pieces: PieceTokenizer) -> tuple[dict[str, Any], list[str], np.ndarray]:
+def _with_pieces(estimator: PooledVectorizer, pieces: PieceTokenizer) -> tuple[dict[str, JSON], list[str], np.ndarray]:
     """The tokenizer that the model was imported with, its tokens, and a weighted vector of each."""
     if estimator.vocabulary_.get(pieces.unknown) is not None:
         raise ValueError(
@@ -239,10 +239,11 @@ def _with_pieces(estimator: Any, pieces: PieceTokenizer) -> tuple[dict[str, Any]
     vectors[known] = (
         estimator._summed_vectors(estimator._state)[rows[known]] * estimator.word_weights_[rows[known], None]
     )
-    return parse_json(pieces.text) | {"truncation": None, "padding": None}, pieces.tokens, vectors
+    whole: Any = parse_json(pieces.text)
+    return whole | {"truncation": None, "padding": None}, pieces.tokens, vectors
 
 
-def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
+def _words_and_vectors(estimator: PooledVectorizer) -> tuple[list[str], np.ndarray, int]:
     """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
     analyze, vocabulary = estimator._state.tokenizer.analyze, estimator.vocabulary_
     words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
@@ -270,7 +271,7 @@ def _words_and_vectors(estimator: Any) -> tuple[list[str], np.ndarray, int]:
     return words, vectors, len(vocabulary) - len(words)
 
 
-def _is_lowered_alike(estimator: Any, word: str) -> bool:
+def _is_lowered_alike(estimator: PooledVectorizer, word: str) -> bool:
     """Whether the estimator and the other programs make the same of a word in capitals."""
     capitals = word.upper()
     tokenizer = estimator._state.tokenizer
@@ -281,7 +282,7 @@ def _is_lowered_alike(estimator: Any, word: str) -> bool:
     return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
 
 
-def _normalizers(tokenizer: Tokenizer) -> list[dict[str, Any]]:
+def _normalizers(tokenizer: Tokenizer) -> list[dict[str, JSON]]:
     if tokenizer.token_pattern is None:
         return _LOWERING if tokenizer.lowercase else [_COMPOSING]
     return _LOWERING_ALONE if tokenizer.lowercase else []
@@ -295,7 +296,7 @@ def _is_utf8(word: str) -> bool:
     return True
 
 
-def _tokenizer_of(estimator: Any, words: list[str]) -> dict[str, Any]:
+def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JSON]:
     """How the other programs find these words; the unknown token comes first."""
     unknown = "[UNK]"
     while unknown in estimator.vocabulary_:
@@ -316,11 +317,11 @@ def _tokenizer_of(estimator: Any, words: list[str]) -> dict[str, Any]:
     }
 
 
-def _write_files(folder: Path, tokenizer: dict[str, Any], vectors: np.ndarray) -> None:
+def _write_files(folder: Path, tokenizer: dict[str, JSON], vectors: np.ndarray) -> None:
     from safetensors.numpy import save_file
 
     save_file({"embeddings": vectors}, folder / VECTORS)
-    contents: dict[str, Any] = {
+    contents: dict[str, JSON] = {
         TOKENIZER: tokenizer,
         CONFIG: {"model_type": "model2vec", "normalize": True, "max_length": None, "embedding_dtype": "float32"},
         MODULES: [

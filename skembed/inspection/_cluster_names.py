@@ -16,10 +16,14 @@ from skembed._text.words import lower, word_pattern
 from skembed._validation.messages import brief
 from skembed._validation.targets import split_labels
 
+from .._validation.columns import Labels, Sentences
+
 _SPACE = re.compile(r"\s*")
 
 
-def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "error") -> dict[Any, list[str]]:
+def cluster_names(
+    texts: Sentences, labels: Labels, *, n_terms: int = 3, missing: str = "error"
+) -> dict[Any, list[str]]:
     r"""Names of clusters: the terms that many texts of a cluster have and few others, class-based tf-idf.
 
     A term is a word, or two neighbouring words that two texts have. No list of stop words is needed, in any language:
@@ -114,7 +118,7 @@ def cluster_names(texts: Any, labels: Any, *, n_terms: int = 3, missing: str = "
     return names
 
 
-def _strings(texts: Any, missing: str) -> list[str]:
+def _strings(texts: Sentences, missing: str) -> list[str]:
     with advising(texts):
         items = [" ".join(item) if isinstance(item, list) else item for item in iter_sentences(texts, name="texts")]
         items = filled(items) if missing == "empty" else items

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,13 @@ from .._corpus.corpus import SentenceCorpus
 from .._objectives.cphrase import CPhraseObjective
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
+from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, integers
+from .._validation.values import RandomState
 from ._parses import ParsesMixin, brackets_of, check_parses
 
 
@@ -164,7 +167,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
@@ -201,20 +204,20 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -269,8 +272,8 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         return CPhraseObjective(self, state, self._brackets(state))
 
     def _training_data(
-        self, X: Any, y: Any, groups: Any, keep: bool = False
-    ) -> tuple[SentenceCorpus, tuple[np.ndarray, ...], np.ndarray | None]:
+        self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
+    ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
         evidence = super()._training_data(X, y, groups, keep)
         if self.trees == "bracketed":
             check_parses(evidence[0])

@@ -9,13 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from .._training.state import Fitted
+from .._validation.constraints import Constraints, Settings
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
-_PAPER: dict[str, Any] = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
+_PAPER: Settings = {"n_components": 2400, "word_components": 100, "learn_words": True, "negative": 512}
 _PAPER |= {"max_gradient_norm": 5.0, "learning_rate": 0.001, "max_iter": 1, "batch_size": 128}
 _PAPER |= {"max_sentence_length": None, "min_count": 5}
 PAPER_SETTINGS = {
@@ -163,7 +168,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
@@ -181,7 +186,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         word_components: int | str = "auto",
         word_drop: float = 0.1,
         word_swap: float = 0.1,
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = True,
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,
@@ -191,20 +196,20 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

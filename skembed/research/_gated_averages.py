@@ -12,7 +12,7 @@ how much each number of a word counts:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -136,24 +136,17 @@ class GatedAverages(OverWords):
     """Encoder of `PairTrainer`: averages of the words of another encoder, with gates."""
 
     def __init__(
-        self,
-        words: PairEncoder,
-        arrays: Mapping[str, np.ndarray],
-        *,
-        alpha: float,
-        dropout: float,
-        shuffled: float,
-        norms: Callable[[np.ndarray], np.ndarray] = row_norms,
+        self, words: PairEncoder, arrays: Mapping[str, np.ndarray], *, alpha: float, dropout: float, shuffled: float
     ) -> None:
         super().__init__(words, arrays, dropout)
-        self.alpha, self.shuffled, self._norms = alpha, shuffled, norms
+        self.alpha, self.shuffled = alpha, shuffled
 
     @cached_property
     def _unit_of_rate(self) -> np.ndarray:
         """A unit for each column: what a weight is multiplied with has a length of one for each unit."""
         start, n_columns = self.arrays["_start_vectors"], self.arrays["_gate_weights"].shape[1]
         units = np.full(n_columns, _STEP, np.float32)
-        lengths = self._norms(start)
+        lengths = row_norms(start)
         units[: start.shape[1]] *= start.shape[1] ** 0.5 / np.median(lengths[lengths > 0])
         return units
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +10,14 @@ from sklearn.utils._param_validation import Interval
 
 from .._base.learning import median_length
 from .._base.paired_words import PairedSequences
+from .._corpus.pairs import CorpusOrPairs
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
-from .._training.spare_arrays import norms_of
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import integers
+from .._validation.constraints import Constraints, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
@@ -168,7 +169,7 @@ class GRANVectorizer(PairedSequences):
     gate_weights_ = Fitted[NDArray[np.float32]]()
     _network = ("unit_weights_", "gate_weights_")
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **PairedSequences._parameter_constraints,
         "n_units": [integers(1)],
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
@@ -186,7 +187,7 @@ class GRANVectorizer(PairedSequences):
         n_components: int | str = "auto",
         *,
         n_units: int = 100,
-        init: Any = None,
+        init: WordVectors | None = None,
         freeze_init: bool = False,
         learn: str = "both",
         loss: str = "softmax",
@@ -203,20 +204,20 @@ class GRANVectorizer(PairedSequences):
         batch_size: int | str = "auto",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: CorpusOrPairs | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -283,12 +284,7 @@ class GRANVectorizer(PairedSequences):
     def _make_encoder(self, state: FittedState) -> GatedAverages:
         words = self._encoder_of_words(state)
         return GatedAverages(
-            words,
-            state.arrays,
-            alpha=self.gate_alpha,
-            dropout=self.word_dropout,
-            shuffled=float(self.shuffled),
-            norms=partial(norms_of, self._spares),
+            words, state.arrays, alpha=self.gate_alpha, dropout=self.word_dropout, shuffled=float(self.shuffled)
         )
 
     def _embed_words(self, state: FittedState, sentences: IndexedSentences, vectors: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from .._training.dense import Chunk, DenseObjective, Gradients, RowGradients
 from .._training.encoded_text import EncodedText, SentenceBlocks
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
 from ._gru import Gru, Steps, start_gru
 from ._next_word import MOST_SCORES, Sample, Sampler, predict
 
@@ -186,7 +186,7 @@ class RecurrentVectorizer(TrainedVectorizer):
     A method says which networks it has by `_networks`, and what they learn from by `_make_examples`.
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TrainedVectorizer._parameter_constraints,
         "n_components": [integers(1)],
         "word_components": LENGTH,

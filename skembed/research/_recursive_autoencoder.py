@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,12 @@ from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, integers
+from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 from ._parses import ParsesMixin, brackets_of
 from ._tree import TreeSource, Unfolding, fold_rows, start_pairs
 
@@ -145,7 +147,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     (2, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **TrainedVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "trees": [StrOptions({"balanced", "bracketed"})],
@@ -167,7 +169,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         n_components: int | str = "auto",
         *,
         trees: str = "balanced",
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = False,
         alpha: float = 0.1,
         learning_rate: float = 0.002,
@@ -175,20 +177,20 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         batch_size: int | str = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

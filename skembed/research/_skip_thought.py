@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._training.state import ABSENT, Fitted, FittedState
-from .._word_vectors.matches import counts_of, known_fraction
+from .._validation.constraints import Constraints, Settings
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.read import read_parameter
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
 
 # start of the settings
-_PAPER: dict[str, Any] = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
+_PAPER: Settings = {"word_components": 620, "learn_words": True, "negative": 1_000_000, "max_gradient_norm": 10.0}
 _PAPER |= {"learning_rate": 0.001, "max_iter": 1, "batch_size": 128, "max_sentence_length": 30, "min_count": 1}
 _PAPER |= {"max_features": 20_000}
 PAPER_SETTINGS = {
@@ -189,7 +192,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     (1, 16)
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "direction": [StrOptions({"uni", "bi", "combine"})],
         "expand_with": "no_validation",  # checked when it is read
@@ -214,9 +217,9 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         *,
         direction: str = "uni",
         word_components: int | str = "auto",
-        init: Any = None,
+        init: WordVectors | None = None,
         learn_words: bool = True,
-        expand_with: Any = None,
+        expand_with: WordVectors | None = None,
         negative: int = 512,
         max_gradient_norm: float | None = 5.0,
         learning_rate: float = 0.002,
@@ -225,20 +228,20 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         max_sentence_length: int | str | None = "auto",
         min_count: int = 5,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
@@ -291,10 +294,11 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         learned: Any = super()._learn_vocabulary(corpus, state)
         n_learned = len(learned.vocabulary_)
         if self.expand_with is not None:
-            words = list(dict.fromkeys([*learned.vocabulary_, *self._given()[0]]))
+            words = {word: row for row, word in enumerate(dict.fromkeys([*learned.vocabulary_, *self._given()[0]]))}
             learned = replace(
                 learned,
-                vocabulary_={word: row for row, word in enumerate(words)},
+                vocabulary_=words,
+                waiting={word: count for word, count in learned.waiting.items() if word not in words},
                 word_counts_=counts_of(words, corpus),
                 coverage_=known_fraction(corpus, words),
             )

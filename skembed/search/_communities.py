@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._validation.columns import as_matrix
-from .._validation.constraints import check_values, integers
+from .._validation.columns import Rows, as_matrix
+from .._validation.constraints import Constraints, check_values, integers
 from ._near_duplicates import CONSTRAINTS, near_duplicates
 
 __all__ = ["communities"]
 
-_CONSTRAINTS: dict[str, Any] = {**CONSTRAINTS, "min_size": [integers(2)]}
+_CONSTRAINTS: Constraints = {**CONSTRAINTS, "min_size": [integers(2)]}
 
 
 def communities(
-    vectors: Any,
+    vectors: Rows,
     *,
     threshold: float = 0.75,
     min_size: int = 2,

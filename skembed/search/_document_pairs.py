@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils import check_random_state
 
 from .._text.words import UNSPACED_LETTER, halves_of, sentences_of
+from .._validation.values import RandomState
 
 _SENTENCES = 4  # of a document, each a pair with the rest
 _TITLES = 2  # times that the pair of title and body counts
@@ -22,7 +22,7 @@ _TERM = re.compile(f"{UNSPACED_LETTER.pattern}|\\w\\w+")  # of a script without 
 
 
 def cut_pairs(
-    documents: Sequence[Sequence[str]], random_state: Any = None, *, n_pairs: int = 40_000
+    documents: Sequence[Sequence[str]], random_state: RandomState = None, *, n_pairs: int = 40_000
 ) -> list[tuple[str, str]]:
     """Cut pairs from documents: title and body, a sentence and the rest, the halves of a sentence that is alone.
 
@@ -42,7 +42,7 @@ def cut_pairs(
     return pairs
 
 
-def _are_in_order(documents: Sequence[Sequence[str]], random: Any) -> bool:
+def _are_in_order(documents: Sequence[Sequence[str]], random: np.random.RandomState) -> bool:
     """Whether a document is much more similar to the next one than to any other, by the cosine of tf-idf."""
     if len(documents) < _LEAST:
         return False
@@ -57,7 +57,7 @@ def _are_in_order(documents: Sequence[Sequence[str]], random: Any) -> bool:
     return neighbours > _IN_ORDER * others
 
 
-def _pairs_of(fields: Sequence[str], random: Any) -> list[tuple[str, str]]:
+def _pairs_of(fields: Sequence[str], random: np.random.RandomState) -> list[tuple[str, str]]:
     """All pairs of one document."""
     fields = [field for field in fields if _WORD.search(field)]
     pairs = []

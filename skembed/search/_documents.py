@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import advising, iter_sentences, wrong_row
-from .._validation.columns import as_list, columns_of, describe, is_missing, listed, one_column
+from .._validation.columns import Sentences, Table, as_list, columns_of, describe, is_missing, listed, one_column
 from .._validation.messages import brief
 
 
@@ -35,7 +35,13 @@ class Texts(NamedTuple):
         return self.texts if self.n_fields == 1 else [" ".join(filter(None, fields)) for fields in self.rows()]
 
 
-def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, n_fields: int | None = None) -> Texts:
+# What is searched: texts, rows of fields, or a table.
+Documents: TypeAlias = Iterable[object] | Table
+
+
+def read_documents(
+    documents: Documents, columns: Sequence[Hashable] | None, missing: str, n_fields: int | None = None
+) -> Texts:
     """Read documents."""
     if columns is not None and not columns:
         raise ValueError("columns is empty. Name the columns to search.")
@@ -45,8 +51,8 @@ def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, 
         fields = [_column(table, column, documents) for column in columns]
         if len({len(field) for field in fields}) > 1:
             raise ValueError(f"The columns of documents have {listed(map(len, fields))} rows.")
-        rows: Any = zip(*fields, strict=True)
-        given = documents[columns[0]]
+        rows: Iterable[object] = zip(*fields, strict=True)
+        given = table[columns[0]]
     else:
         shape: Any = getattr(documents, "shape", ())
         is_wide = isinstance(shape, tuple) and len(shape) == 2 and shape[1] > 1
@@ -57,11 +63,11 @@ def read_documents(documents: Any, columns: Sequence[Any] | None, missing: str, 
         return _checked(_read_rows(rows, missing, n_fields), n_fields)
 
 
-def _table_of(documents: Any) -> dict[Any, Any] | None:
+def _table_of(documents: object) -> dict[Any, Any] | None:
     return None if hasattr(documents, "dtype") and documents.dtype.names is None else columns_of(documents)
 
 
-def _column(table: dict[Any, Any], column: Any, documents: Any) -> list[Any]:
+def _column(table: dict[Any, Any], column: Hashable, documents: Documents) -> list[Any]:
     if column not in table:
         raise ValueError(f"documents has no column {brief(column)}: it is {describe(documents)}.")
     return as_list(one_column(table[column]), f"the column {brief(column)} of documents")
@@ -79,7 +85,7 @@ def _texts_of_corpus(corpus: SentenceCorpus) -> list[str]:
     ]
 
 
-def _read_rows(rows: Any, missing: str, n_fields: int | None) -> Texts:
+def _read_rows(rows: Iterable[object], missing: str, n_fields: int | None) -> Texts:
     texts: list[str] = []
     for row, item in enumerate(rows):
         if isinstance(item, Mapping):
@@ -99,13 +105,13 @@ def _read_rows(rows: Any, missing: str, n_fields: int | None) -> Texts:
     return Texts(texts, n_fields or 1)
 
 
-def _filled(text: Any, row: int, missing: str) -> str:
+def _filled(text: object, row: int, missing: str) -> str:
     if missing == "empty" and is_missing(text):
         return ""
     raise _wrong_text(row, text)
 
 
-def _wrong_text(row: int, text: Any) -> TypeError:
+def _wrong_text(row: int, text: object) -> TypeError:
     if isinstance(text, (list, tuple, np.ndarray)):
         return TypeError(f"Row {row} has {brief(text, 60)}, not a string. Join its words to one string.")
     return wrong_row(row, text)
@@ -117,7 +123,7 @@ def _checked(texts: Texts, n_fields: int | None) -> Texts:
     return texts
 
 
-def read_queries(queries: Any) -> list[str]:
+def read_queries(queries: Sentences) -> list[str]:
     """Return queries as a list of strings."""
     found = list(iter_sentences(queries, name="queries", items="queries"))
     for row, text in enumerate(found):
@@ -129,8 +135,10 @@ def read_queries(queries: Any) -> list[str]:
 _TITLE = 3.0  # weight of the first of several fields
 _SMALLEST, _LARGEST = 1e-12, 1e12  # of the largest weight: float32 holds the scores
 
+FieldWeights: TypeAlias = ArrayLike | dict[Any, float] | None
 
-def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int) -> NDArray[np.float64]:
+
+def read_field_weights(given: FieldWeights, columns: Sequence[Hashable] | None, n_fields: int) -> NDArray[np.float64]:
     """Return the weight of each field."""
     if given is None:
         return np.array([_TITLE if n_fields > 1 else 1.0, *[1.0] * (n_fields - 1)])
@@ -147,7 +155,9 @@ def read_field_weights(given: Any, columns: Sequence[Any] | None, n_fields: int)
     return weights
 
 
-def pairs_of_queries(queries: Any, relevant: Any, texts: Texts) -> list[tuple[str, str]]:
+def pairs_of_queries(
+    queries: Sentences | None, relevant: Iterable[object] | None, texts: Texts
+) -> list[tuple[str, str]]:
     """Return each query of a user beside the text of each document that is relevant to it."""
     if queries is None and relevant is None:
         return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -86,7 +85,7 @@ def snippet_of(
     return ("... " if first else "") + " ".join(shown) + (" ..." if first + n_words < len(pieces) else "")
 
 
-def _best_window(found: list[set[str]], worth: dict[str, Any], n_words: int) -> int:
+def _best_window(found: list[set[str]], worth: dict[str, float], n_words: int) -> int:
     """Where the words begin that have the most of the query: each term counts once."""
     at = [i for i, matches in enumerate(found) if matches]
     best, first = -1.0, 0

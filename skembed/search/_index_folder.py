@@ -8,13 +8,14 @@ import numpy as np
 
 from .._compiled.arrays import read_only_view
 from .._compiled.rows import padded
+from .._pretrained.models import PretrainedModel
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._saving.values import ArrayStore, from_json, to_json
 from .._storage.folders import FolderKind, new_folder, open_folder
 from .._text.tokenizer import Tokenizer
 from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
-from .._validation.values import PathLike, plain
+from .._validation.values import JSON, PathLike, plain
 from ._bm25 import Postings, Scoring
 from ._index_inspection import Fitted
 from ._index_state import IndexState
@@ -93,7 +94,7 @@ class IndexSaving:
             return {"written": new.write(entries, _arrays_of(state) | ({} if probes is None else {_PROBES: probes}))}
 
     @classmethod
-    def load(cls, path: PathLike, *, mmap: bool = False, pretrained: Any = None) -> Self:
+    def load(cls, path: PathLike, *, mmap: bool = False, pretrained: PretrainedModel | None = None) -> Self:
         """Load an index that `save` wrote. No code of the folder runs, and all of it is checked first.
 
         Parameters
@@ -146,7 +147,7 @@ class IndexSaving:
         return index
 
 
-def _as_json(name: str, value: Any) -> Any:
+def _as_json(name: str, value: Any) -> JSON:
     if name == "stop_words" and not isinstance(value, (str, list, tuple, set, frozenset)):
         value = Tokenizer(stop_words=value).stop_words
     if name == "random_state" and isinstance(value, np.random.RandomState):
@@ -166,7 +167,7 @@ def _arrays_of(state: IndexState) -> dict[str, np.ndarray]:
     return dict(zip(_DTYPES, arrays, strict=True)) | dict(zip(_TEXT, state.text or ()))
 
 
-def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: int) -> IndexState:
+def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, float], n_fitted: int) -> IndexState:
     """Return the state that arrays hold; a ValueError says what is wrong."""
     wanted = _DTYPES | (_TEXT if set(_TEXT) & set(arrays) else {})
     if set(arrays) != set(wanted):
@@ -198,7 +199,7 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, Any], n_fitted: 
     )
 
 
-def _check_settings(arrays: dict[str, np.ndarray], scoring: dict[str, Any]) -> None:
+def _check_settings(arrays: dict[str, np.ndarray], scoring: dict[str, float]) -> None:
     if not all(type(value) is float and 0 <= value < np.inf for value in scoring.values()) or scoring["b"] > 1:
         raise ValueError(f"k1 and b are {brief(scoring)}.")
     weights = arrays["field_weights"]

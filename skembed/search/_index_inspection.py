@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._pretrained.vectorizer import PretrainedVectorizer
-from .._validation.constraints import check_values, integers
+from .._text.tokenizer import Stemmer, StopWords
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import Constraints, check_values, integers
 from .._validation.messages import brief
 from ._bm25 import idf
 from ._documents import read_queries
@@ -38,7 +40,7 @@ class Fitted(NamedTuple):
 
     state: IndexState
     reader: TermReader
-    tokenizer: dict[str, Any]
+    tokenizer: dict[str, Stemmer | StopWords]
     model: PretrainedVectorizer | None
 
 
@@ -46,9 +48,9 @@ class IndexInspection:
     """Adds to an index what looks at it."""
 
     _fitted: Fitted
-    vector_weight: Any
-    pretrained_weight: Any
-    _parameter_constraints: dict[str, Any]
+    vector_weight: float | str
+    pretrained_weight: float | str
+    _parameter_constraints: Constraints
 
     @property
     def has_vectors_(self) -> bool:
@@ -135,7 +137,7 @@ class IndexInspection:
         (chosen,) = checked_rows([row], state)
         return snippet_of(state, self._one_query(query, False, reader), int(chosen), reader, n_words, marks)
 
-    def to_sparse(self, queries: Any = None) -> csr_array:
+    def to_sparse(self, queries: Sentences | None = None) -> csr_array:
         """Return BM25 as a matrix, for other engines: scores are ``to_sparse(queries) @ to_sparse().T``.
 
         Parameters
@@ -158,7 +160,7 @@ class IndexInspection:
         data = state.postings.weights * np.repeat(idf(df, state.n_alive).astype(np.float32), df)
         return csc_array((data, state.postings.docs, state.postings.ptr), shape=(state.n_rows, n_terms)).tocsr()
 
-    def to_dense(self, queries: Any = None) -> NDArray[np.float32]:
+    def to_dense(self, queries: Sentences | None = None) -> NDArray[np.float32]:
         """Return the vectors, for other engines. With a pretrained model: both, by their weights, side by side.
 
         Parameters
@@ -193,7 +195,7 @@ class IndexInspection:
         scales = np.repeat(shares, [n_learned, vectors.shape[1] - n_learned]).astype(np.float32)
         return np.asarray((vectors * scales)[:, used])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the terms, which are the columns of `to_sparse`.
 
         Parameters
@@ -234,7 +236,7 @@ class IndexInspection:
         ptr, terms, counts, _ = terms_of(self._state, queries)
         return vectors_of_terms(self._state, ptr, terms, counts)
 
-    def _one_query(self, query: Any, operators: bool, reader: TermReader) -> Query:
+    def _one_query(self, query: object, operators: bool, reader: TermReader) -> Query:
         if not isinstance(query, str):
             raise TypeError(f"query must be one string, got {brief(query)}.")
         return read_query(query, reader, operators=operators)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._compiled.arrays import read_only_view
 from .._text.sources import encode_words, offsets
@@ -157,7 +157,7 @@ def _counted(state: IndexState) -> IndexState:
     )
 
 
-def checked_rows(rows: Any, state: IndexState) -> NDArray[np.int64]:
+def checked_rows(rows: ArrayLike, state: IndexState) -> NDArray[np.int64]:
     """Return the numbers of documents that are there, each once."""
     found = np.atleast_1d(np.asarray(rows))
     if found.dtype.kind not in "iu" and found.size:

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._compiled.arrays import read_only_view
 from .._compiled.compile import lean_kernel
 from .._compiled.products import product_by_row
-from .._compiled.rows import copy_scaled, mean_square, padded
+from .._compiled.rows import padded
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._pretrained.vectorizer import PretrainedVectorizer
 from .._text.sources import offsets
 from .._text.vocabulary import Vocabulary
-from .._word_vectors.bag import sum_rows
+from .._validation.values import RandomState
+from .._word_vectors.bag import UNIT, sum_rows
 from .._word_vectors.join import unit_rows
 from ._ranking import dot
 from ._terms import TermReader
 
 _ROWS = 4096  # documents at a time
-_ZERO = np.float32(0.0)
 
 
 class WordVectors(NamedTuple):
@@ -67,7 +67,11 @@ class DocumentVectors(NamedTuple):
 
 
 def learn_vectors(
-    pairs: Sequence[tuple[str, str]], reader: TermReader, n_components: int, n_jobs: int | None, random_state: Any
+    pairs: Sequence[tuple[str, str]],
+    reader: TermReader,
+    n_components: int,
+    n_jobs: int | None,
+    random_state: RandomState,
 ) -> WordVectors:
     """Learn vectors of terms by which the two texts of a pair are similar; none where there are too few pairs."""
     text = reader.encode([side for pair in pairs for side in pair], n_jobs)
@@ -113,8 +117,7 @@ def vectors_of(tokens: np.ndarray, ptr: np.ndarray, rows_of_terms: np.ndarray, w
         # Below -1 means: not even the vector of a word that was never learned.
         rows[rows < 0] = -2
         ones, out = np.ones(len(rows), np.float32), found[first : first + _ROWS]
-        sum_rows(rows, ones, part - part[0], word_vectors, others, False, out)
-    scale_rows(found)
+        sum_rows(rows, ones, part - part[0], word_vectors, others, UNIT, out)
     return found
 
 
@@ -144,15 +147,6 @@ def spread_of_cosines(queries: np.ndarray, covariance: np.ndarray) -> np.ndarray
     spread = np.empty(len(queries))
     _spread(read_only_view(queries), covariance, spread)
     return spread
-
-
-@lean_kernel
-def scale_rows(rows):
-    """Scale each row to length one, or leave it zero: ``rows`` (n, width) float32."""
-    for i in range(rows.shape[0]):
-        square = mean_square(rows, i) * np.float32(rows.shape[1])
-        if square > _ZERO:
-            copy_scaled(rows, i, np.float32(1.0) / np.sqrt(square), rows, i)
 
 
 @lean_kernel

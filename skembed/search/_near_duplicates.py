@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._compiled.threads import Threads, count_threads
-from .._validation.constraints import INT64_MAX, check_values, integers
+from .._validation.columns import Rows
+from .._validation.constraints import INT64_MAX, Constraints, check_values, integers
 from ..metrics import paired_cosine_similarity
 from ._nearest import ranges
 from ._rows import SearchRows, search_rows
@@ -18,7 +18,7 @@ from ._tiles import list_pairs
 
 __all__ = ["near_duplicates"]
 
-CONSTRAINTS: dict[str, Any] = {
+CONSTRAINTS: Constraints = {
     "threshold": [Interval(Real, 0, 1, closed="both")],
     "max_pairs": [integers(1, INT64_MAX), None],
     "n_jobs": [Integral, None],
@@ -28,7 +28,7 @@ Pairs = tuple[np.ndarray, np.ndarray]  # (n_pairs, 2) int64, and scores (n_pairs
 
 
 def near_duplicates(
-    vectors: Any, *, threshold: float = 0.9, max_pairs: int | None = 10_000_000, n_jobs: int | None = None
+    vectors: Rows, *, threshold: float = 0.9, max_pairs: int | None = 10_000_000, n_jobs: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find all pairs of rows whose cosine is at least a threshold, exactly.
 

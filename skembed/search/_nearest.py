@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,14 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
-from .._validation.columns import as_column
-from .._validation.constraints import check_values, integers
+from .._validation.columns import Labels, Rows, as_column
+from .._validation.constraints import Constraints, check_values, integers
 from ._rows import FRACTION, Queries, SearchRows, search_rows
 from ._tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 
 __all__ = ["nearest"]
 
-_CONSTRAINTS: dict[str, Any] = {
+_CONSTRAINTS: Constraints = {
     "k": [integers(1)],
     "metric": [StrOptions({"cosine", "dot"})],
     "exclude": [StrOptions({"self"}), "array-like", None],
@@ -31,7 +30,13 @@ _SORTED_PART, _SORTED_PART_OF_FEW = 64, 4
 
 
 def nearest(
-    queries: Any, vectors: Any, k: int = 10, *, metric: str = "cosine", exclude: Any = None, n_jobs: int | None = None
+    queries: Rows,
+    vectors: Rows,
+    k: int = 10,
+    *,
+    metric: str = "cosine",
+    exclude: str | Labels = None,
+    n_jobs: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find the `k` nearest rows of a matrix for each query, exactly.
 
@@ -181,7 +186,7 @@ def ranges(n: int, size: int) -> list[range]:
     return [range(start, min(start + size, n)) for start in range(0, n, max(1, size))]
 
 
-def _as_excluded(exclude: Any, n_queries: int, n_vectors: int) -> np.ndarray:
+def _as_excluded(exclude: str | Labels, n_queries: int, n_vectors: int) -> np.ndarray:
     """Return the row that each query must not match, (n_queries,) int64; -1 for none."""
     if exclude is None:
         return np.full(n_queries, -1)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 
 from .._compiled.arrays import read_only, read_only_view
 from .._compiled.products import multiply, panels_of
 from .._compiled.simd import WIDTH
-from .._validation.columns import as_matrix
+from .._validation.columns import Matrix, Rows, as_matrix, is_sparse
 from ._tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows, prepare_sparse
 
 _TILE_ROWS, _TILE_QUERIES = 512, 256  # a tile and its rows stay in the cache of a core
@@ -150,7 +150,7 @@ def _tile_rows(n_columns: int) -> int:
     return int(np.clip(n_bytes // (4 * n_columns), 1, _TILE_ROWS))
 
 
-def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
+def search_rows(tables: dict[str, Rows], scaled: bool) -> list[SearchRows]:
     """Return the rows of named tables, all dense or all sparse, for cosines if `scaled`, else for dot products."""
     found = {name: _numbers(as_matrix(values, name), name) for name, values in tables.items()}
     for name, matrix in found.items():
@@ -160,12 +160,12 @@ def search_rows(tables: dict[str, Any], scaled: bool) -> list[SearchRows]:
     if len(widths) > 1:
         shapes = " and ".join(f"{name} of shape {matrix.shape}" for name, matrix in found.items())
         raise ValueError(f"The number of columns differs: {shapes}.")
-    if not any(map(issparse, found.values())):
+    if not any(map(is_sparse, found.values())):
         return [DenseRows(matrix, name, scaled) for name, matrix in found.items()]
     return [SparseRows(_as_csr(matrix), name, scaled) for name, matrix in found.items()]
 
 
-def _numbers(matrix: Any, name: str) -> Any:
+def _numbers(matrix: Matrix, name: str) -> Matrix:
     """Return a matrix of numbers, which a data frame of nullable columns holds as objects."""
     if matrix.dtype == object:
         with contextlib.suppress(TypeError, ValueError):  # text, or a value is missing
@@ -178,9 +178,9 @@ def _numbers(matrix: Any, name: str) -> Any:
     return matrix
 
 
-def _as_csr(matrix: Any) -> csr_array | csr_matrix:
+def _as_csr(matrix: Matrix) -> csr_array | csr_matrix:
     """Return a matrix of float32 or float64 whose columns ascend, each once in a row: as it is, if it is one."""
-    rows = matrix if issparse(matrix) and matrix.format == "csr" else csr_array(matrix)
+    rows: csr_array = matrix if is_sparse(matrix) and matrix.format == "csr" else csr_array(matrix)
     if not rows.has_canonical_format:
         rows = csr_array(rows, dtype=np.float64, copy=True)
         rows.sum_duplicates()

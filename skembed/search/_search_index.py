@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Integral, Real
 from threading import RLock
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.scikit_learn import WORDS, ReadsText, fit_context
 from .._compiled.threads import check_n_jobs
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PretrainedParameter
-from .._validation.constraints import INT32_MAX, check_values, integers
+from .._text.tokenizer import Stemmer, StopWords
+from .._validation.columns import Labels, Sentences
+from .._validation.constraints import INT32_MAX, Constraints, check_values, integers
 from .._validation.messages import warn_at_user
+from .._validation.values import RandomState
 from ._bm25 import Scoring
 from ._document_pairs import cut_pairs
-from ._documents import pairs_of_queries, read_documents, read_field_weights, read_queries
+from ._documents import Documents, FieldWeights, pairs_of_queries, read_documents, read_field_weights, read_queries
 from ._index_folder import IndexSaving
 from ._index_inspection import Fitted, IndexInspection
 from ._index_state import checked_rows, make_state, with_documents, without_rows
@@ -27,7 +32,7 @@ from ._query import read_query, text_of_query
 from ._searching import Asked, search_in
 from ._terms import TermReader
 
-_OF_SEARCH: dict[str, Any] = {"k": [integers(1)], "operators": ["boolean"]}
+_OF_SEARCH: Constraints = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
 _LARGEST = 1e12  # of a weight: float32 holds the scores
 _CHANGING = RLock()  # of any index: two changes at once would lose one
@@ -120,7 +125,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
            [-1, -1]])
     """
 
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         "n_components": [integers(1), None],
         "k1": [Interval(Real, 0, _LARGEST, closed="both")],
         "b": [Interval(Real, 0, 1, closed="both")],
@@ -143,17 +148,17 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         *,
         k1: float = 1.2,
         b: float = 0.75,
-        stemmer: Any = None,
-        stop_words: Any = "auto",
-        columns: Any = None,
-        field_weights: Any = None,
+        stemmer: Stemmer = None,
+        stop_words: StopWords = "auto",
+        columns: Sequence[Hashable] | None = None,
+        field_weights: FieldWeights = None,
         vector_weight: float | str = "auto",
-        pretrained: Any = None,
+        pretrained: PretrainedModel | None = None,
         pretrained_weight: float | str = "auto",
         keep_text: bool = False,
         missing: str = "error",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.k1 = k1
@@ -174,7 +179,14 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         return hasattr(self, "_fitted")
 
     @fit_context
-    def fit(self, documents: Any, y: Any = None, *, queries: Any = None, relevant: Any = None) -> Self:
+    def fit(
+        self,
+        documents: Documents,
+        y: Labels = None,
+        *,
+        queries: Sentences | None = None,
+        relevant: Iterable[object] | None = None,
+    ) -> Self:
         """Index documents, and learn vectors from them.
 
         Parameters
@@ -226,7 +238,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         return self
 
     def search(
-        self, queries: Any, k: int = 10, *, operators: bool = False
+        self, queries: Sentences, k: int = 10, *, operators: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Find the best documents for each query.
 
@@ -264,7 +276,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         found = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
         return found.rows, found.scores
 
-    def add(self, documents: Any) -> Self:
+    def add(self, documents: Documents) -> Self:
         """Add documents: they get the next rows. Nothing is learned: a word that is new has no vector.
 
         All statistics of BM25 follow. The index is as if it had been fitted on all documents, but for the vectors. Add
@@ -315,7 +327,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
             )
         return self
 
-    def remove(self, rows: Any) -> Self:
+    def remove(self, rows: ArrayLike) -> Self:
         """Remove documents. The others keep their rows, and all statistics of BM25 follow.
 
         Parameters

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,7 +16,7 @@ from .._compiled.compile import NO_REFCOUNT, lean_kernel
 from .._compiled.threads import Threads, count_threads
 from .._text.encoder import CorpusTokenizer
 from .._text.sources import decode_words, encode_words, iter_batches, offsets
-from .._text.tokenizer import Tokenizer
+from .._text.tokenizer import Stemmer, StopWords, Tokenizer
 from .._text.words import lower
 
 # Words of scikit-learn's list that a query may be about.
@@ -47,7 +47,7 @@ class TermReader:
     A word gives its stem; one with underscores also its parts. The codes of a text follow after its words.
     """
 
-    def __init__(self, stemmer: Any = None, stop_words: Any = None) -> None:
+    def __init__(self, stemmer: Stemmer = None, stop_words: StopWords = None) -> None:
         self._options = stemmer, stop_words
         is_auto = isinstance(stop_words, str) and stop_words == "auto"
         tokenizer = Tokenizer(stemmer=stemmer, stop_words=None if is_auto else stop_words)
@@ -58,7 +58,7 @@ class TermReader:
         function_words = Tokenizer(stop_words="english").stop_word_set - _CONTENT_WORDS if is_auto else ()
         self.light = frozenset(map(self._stem_of, function_words))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), self._options
 
     def words_of(self, text: str) -> list[str]:

@@ -12,6 +12,8 @@ from pathlib import Path
 import numba
 import pytest
 
+from skembed._compiled.compile import cache_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 NAME, FILE = "NextSentenceVectorizer", "next_sentence"
 COPIED = ["skembed", "benchmarks", "tests", "doc", "conftest.py", "pyproject.toml", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -129,7 +131,9 @@ def copy_with(files, folder):
         (folder / name).write_text(text, encoding="utf-8")
 
 
-# Each run is a process of its own, which begins with the libraries imported and nothing of the package.
+# Each run is a process of its own, which begins with the libraries imported and nothing of the package. It reads a copy
+# of what the package has compiled, since the sources are the same, by the name of that folder, which would change with
+# the new sources. The copy ends with these tests, so the kernel of the new method is always compiled from its source.
 RUNS = """
 import json, os, sys
 import numba, numpy, pandas, pytest, scipy.sparse, sklearn.pipeline
@@ -143,6 +147,8 @@ for line in sys.stdin:
         os.environ["PYTHONPATH"] = folder
         for stream in (1, 2):
             os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+        from skembed._compiled import compile
+        compile._FOLDER = os.environ["NAME_OF_FOLDER"]
         code = pytest.main(["-q", "-p", "no:cacheprovider", *arguments])
         sys.stdout.flush()
         os._exit(code)
@@ -155,8 +161,12 @@ def run_tests(tmp_path_factory):
     """Return a function that runs some tests of a folder in another process: their exit status, and what they print."""
     if not hasattr(os, "fork"):
         pytest.skip("this system does not fork")
-    output = tmp_path_factory.mktemp("output") / "output"
+    output, compiled = tmp_path_factory.mktemp("output") / "output", tmp_path_factory.mktemp("compiled")
+    (compiled / cache_folder().name).mkdir()
+    for file in cache_folder().glob("*.nb?"):
+        shutil.copy(file, compiled / cache_folder().name)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"SKEMBED_CACHE_DIR": str(compiled), "NAME_OF_FOLDER": cache_folder().name}
     with subprocess.Popen(
         [sys.executable, "-c", RUNS],
         cwd=output.parent,
@@ -207,49 +217,62 @@ def complete(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
-def test_common_tests_find_the_new_method(complete, run_tests):
-    tests = [f"tests/methods/test_{FILE}.py", f"skembed/_methods/{FILE}.py", "tests/papers/test_methods.py"]
-    tests += [
-        f"tests/{name}.py" for name in ("contract/test_conformance", "training/test_checkpoints", "saving/test_folders")
-    ]
-    code, output = run_tests(complete, [*QUICK, *tests], RULES)
-    assert code == 0, output[-5000:]
-    assert int(re.search(r"(\d+) passed", output)[1]) > 50
-
-
-# Of files that are read and not imported, one process looks at all copies without one of them.
-READ = [step for step, test in FOUND_BY.items() if test == PAGE_AND_TEST and not step.startswith("skembed/")]
+# Of files that are read and not imported, the process with all tests looks at the copy without one of them.
+READ = [step for step in FOUND_BY if step.startswith("doc/") or FOUND_BY[step] == PAGE_AND_TEST]
+READ.remove("skembed/__init__.py")
 WITHOUT_ONE = f"""
 import shutil
 from pathlib import Path
 import pytest
-from test_docs import ROOT, test_every_method_has_a_page_and_test as check
+from test_docs import ROOT, test_every_method_has_a_page_and_test
+from test_imports import test_public_names_exist_and_are_documented
 
-@pytest.mark.parametrize("step", {READ})
-def test_a_missing_file_is_found(step):
+CHECKS = {{
+    "{PAGE_AND_TEST}": test_every_method_has_a_page_and_test,
+    "{PUBLIC_NAMES}": test_public_names_exist_and_are_documented,
+}}
+
+@pytest.mark.parametrize("step, check", {[(step, FOUND_BY[step]) for step in READ]})
+def test_a_missing_file_is_found(step, check):
     file, written = ROOT / step, (ROOT / step).read_bytes()
     try:
         file.unlink()
         if (Path({str(ROOT)!r}) / step).exists():
             shutil.copy(Path({str(ROOT)!r}) / step, file)
         with pytest.raises((AssertionError, FileNotFoundError)) as found:
-            check()
+            CHECKS[check]()
         assert "{NAME}" in str(found.value) or "{FILE}" in str(found.value)
     finally:
         file.write_bytes(written)
 """
 
 
-@pytest.mark.slow
-def test_a_missing_file_is_found(complete, run_tests):
+@pytest.fixture(scope="module")
+def tested(complete, run_tests):
+    """Exit status and output of the common tests of the new method, and of the tests above."""
     test = complete / "tests" / "docs" / "test_without_one.py"
     test.write_text(WITHOUT_ONE, encoding="utf-8")
+    tests = [f"tests/methods/test_{FILE}.py", f"skembed/_methods/{FILE}.py", "tests/papers/test_methods.py"]
+    tests += [
+        f"tests/{name}.py" for name in ("contract/test_conformance", "training/test_checkpoints", "saving/test_folders")
+    ]
     try:
-        code, output = run_tests(complete, [str(test)], "a_missing_file_is_found")
+        return run_tests(complete, ["-rp", *QUICK, *tests, str(test)], f"{RULES} or a_missing_file_is_found")
     finally:
         test.unlink()
-    assert code == 0 and f"{len(READ)} passed" in output, output[-5000:]
+
+
+@pytest.mark.slow
+def test_common_tests_find_the_new_method(tested):
+    code, output = tested
+    assert code == 0, output[-5000:]
+    assert int(re.search(r"(\d+) passed", output)[1]) > 50 + len(READ)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", READ)
+def test_a_missing_file_is_found(step, tested):
+    assert re.search(rf"PASSED .*test_a_missing_file_is_found\[{re.escape(step)}-", tested[1])
 
 
 @pytest.mark.slow

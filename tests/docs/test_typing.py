@@ -13,7 +13,6 @@ import pytest
 from estimators import CLASSES, NAMES, default, fitted
 
 import skembed
-from skembed import inspection
 from skembed._training.state import Fitted
 
 PACKAGE = Path(skembed.__file__).parent
@@ -88,14 +87,6 @@ def test_a_declaration_is_no_value(cls):
 
 
 def test_the_typed_program_runs(capsys):
-    plt = pytest.importorskip("matplotlib.pyplot")
     program = runpy.run_path(str(Path(__file__).resolve().parents[1] / "typed_program.py"))
     program["main"]()
-    plt.close("all")
     assert "CBOSVectorizer(n_components=8" in capsys.readouterr().out
-
-
-def test_attributes_of_the_display_are_declared():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    assert not undeclared(inspection.SimilarityHeatmapDisplay([[1.0]], ["cat"], ["dog"]).plot())
-    plt.close("all")

@@ -20,7 +20,6 @@ from skembed.evaluation import (
     sts_scores,
     sts_similarities,
 )
-from skembed.inspection import SimilarityHeatmapDisplay
 from skembed.metrics import pearson_score
 
 pd = pytest.importorskip("pandas")
@@ -109,7 +108,6 @@ P = Bunch(data=PAIRS, target=SCORES)
         (lambda: pair_features([[1], [1, 2]], [[1]]), ValueError, "A must be a table of numbers"),
         (lambda: pearson_score([1, None], [1, 2]), ValueError, "y_true has nan in row 1"),
         (lambda: MTEBEncoder(BAGS).encode([{"text": ["a", None]}]), TypeError, "Row 1 of text is missing"),
-        (lambda: SimilarityHeatmapDisplay([[np.nan]], ["a"], ["b"]), ValueError, "contributions must be finite"),
     ],
 )
 def test_what_is_wrong_is_named(call, error, message):

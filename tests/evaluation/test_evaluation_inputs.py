@@ -29,7 +29,6 @@ from skembed.evaluation import (
     sts_scores,
     sts_similarities,
 )
-from skembed.inspection import SimilarityHeatmapDisplay
 from skembed.metrics import paired_cosine_similarity, pearson_score, spearman_score
 
 pd = pytest.importorskip("pandas")
@@ -334,8 +333,6 @@ def test_rows_of_numbers(kind):
     encoder = MTEBEncoder(BAGS)
     np.testing.assert_array_equal(encoder.similarity(kind(A), kind(B)), encoder.similarity(A, B))
     np.testing.assert_array_equal(encoder.similarity_pairwise(kind(A), kind(B)), encoder.similarity_pairwise(A, B))
-    heat = SimilarityHeatmapDisplay(kind(A), (word for word in "abcdef"), pl.Series(list("xyz")))
-    assert heat.contributions.tolist() == A.tolist()
 
 
 @pytest.mark.parametrize("kind", **by_name({name: MATRICES[name] for name in ("list", "array", "pandas", "polars")}))

@@ -12,6 +12,7 @@ from scored_pairs import ENCODERS, make, scored, state
 from sklearn.base import clone
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
+from skembed._base.learning import encode_text
 from skembed._base.paired_words import MOVES
 from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
 from skembed.evaluation._relatedness_training import EmbeddedPairs, RelatednessTrainer, hold_out_pairs
@@ -109,7 +110,7 @@ def test_a_pass_is_that_of_the_twin(rates, rates_left):
     options = make(encoder, n_hidden=3, batch_size=4, alpha=0.02, dropout=0.3, learning_rate=0.02)
     options.set_params(encoder_learning_rate=0.01)
     learned = replace(encoder._start(pairs.sentences, (), None), from_labels=False)
-    text, targets = encoder._encode_text(pairs.sentences, learned), sparse_targets(y, np.linspace(1, 5, 3))
+    text, targets = encode_text(encoder, pairs.sentences, learned), sparse_targets(y, np.linspace(1, 5, 3))
     random = np.random.RandomState(0)
     held_out = np.zeros(10, bool)
     training = RelatednessTrainer(options, encoder._make_encoder(learned), text, targets, held_out, random)
@@ -222,8 +223,8 @@ def test_a_later_fit_changes_no_model_that_was_given_away():
         ({"grades": [1, 5]}, {"y": [9.0, 1.0]}, "y has 9.0 in row 0, outside the grades 1.0 to 5.0"),
         ({"grades": [5, 1]}, {}, r"grades must be two or more rising numbers, got \[5, 1\]"),
         ({"dropout": 1.0}, {}, "'dropout' parameter"),
-        ({"learning_rate": 1e30}, {}, "diverged with learning_rate=1e\\+30"),
-        ({"encoder_learning_rate": 1e30}, {}, "diverged with .*encoder_learning_rate=1e\\+30"),
+        ({"learning_rate": 1e30}, {}, "diverged in pass 1 with learning_rate=1e\\+30"),
+        ({"encoder_learning_rate": 1e30}, {}, "diverged in pass . with .*encoder_learning_rate=1e\\+30"),
         ({}, {"y": [1.0]}, "X and y must have the same length, got 2 and 1"),
         ({}, {"X": [("a zebra", "?"), ("a", "b")]}, "Pair 0 has no word in its second sentence"),
     ],

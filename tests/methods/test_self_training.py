@@ -87,12 +87,15 @@ def test_only_some_of_much_text_is_read(labels, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "y", [np.arange(900.0), np.c_[OWN[1] == 0, OWN[1] == 1], OWN[1]], ids=["numbers", "many", "all"]
+    ("y", "n_unlabelled"),
+    [(OWN[1][:36] + 0.5, 500), (np.c_[OWN[1] == 0, OWN[1] == 1][:36], 500), (OWN[1][:36], 499)],
+    ids=["numbers", "many", "too few without a label"],
 )
-def test_other_targets_change_nothing(y, monkeypatch):
-    rows = TextVectorizer(corpus=OWN[0][:300], random_state=0).fit_transform(OWN[0], y)
+def test_other_targets_change_nothing(y, n_unlabelled, monkeypatch):
+    X, corpus = OWN[0][:36], OWN[0][36 : 36 + n_unlabelled]
+    rows = TextVectorizer(corpus=corpus, random_state=0).fit_transform(X, y)
     without(monkeypatch)
-    assert bits(TextVectorizer(corpus=OWN[0][:300], random_state=0).fit_transform(OWN[0], y)) == bits(rows)
+    assert bits(TextVectorizer(corpus=corpus, random_state=0).fit_transform(X, y)) == bits(rows)
 
 
 def test_directions_are_those_of_ridge_regression_of_guesses():

@@ -1,9 +1,11 @@
 """N-grams of characters as the tokens of corpora and models: compiled code does what the analyzer does in Python."""
 
 import pickle
+import unicodedata
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from test_characters import random_texts
 
@@ -13,6 +15,7 @@ from skembed import (
     PairCorpus,
     ParaphraseVectorizer,
     SentenceCorpus,
+    TextVectorizer,
     Word2VecVectorizer,
     load,
     save,
@@ -85,6 +88,37 @@ def test_names_mean_one_to_four_characters_and_three_or_four_beside_words():
             assert corpus.tokenizer.analyzer == CharacterNgrams(name, (1, 4), lowercase)
     both = SentenceCorpus.from_sentences(S, analyzer="word+char_wb").tokenizer.analyzer
     assert both == CharacterNgrams("char_wb", (3, 4), words=True)
+
+
+@pytest.mark.parametrize(
+    "emb",
+    [
+        CBOSVectorizer(8, random_state=0),
+        CBOSVectorizer(8, analyzer="word", random_state=0),
+        CBOSVectorizer(8, analyzer=CharacterNgrams("char_wb", (2, 3), words=True, n_buckets=50), random_state=0),
+        TextVectorizer(random_state=0),
+    ],
+    ids=["both", "words", "buckets", "text"],
+)
+def test_decomposed_text_has_the_rows_of_composed_text(emb):
+    texts = [
+        "Die Türen öffnen",
+        "Äpfel für Übermütige",
+        "ड़ी ऩया क़लम",
+        "Việt Nam",
+        "강남 한글",
+        "ÉCOLE, \u0130ZM\u0130R",
+    ] * 3
+    composed, decomposed = ([unicodedata.normalize(form, text) for text in texts] for form in ("NFC", "NFD"))
+    assert composed != decomposed
+    rows = [clone(emb).fit(learned, [0, 1] * 9).transform(read) for learned, read in pairs_of(composed, decomposed)]
+    for other in rows[1:]:
+        assert abs(rows[0] - other).max() == 0
+    assert abs(rows[0]).max() > 0
+
+
+def pairs_of(one, other):
+    return (one, one), (one, other), (other, one), (other, other)
 
 
 def test_words_stand_before_ngrams_and_are_never_one():

@@ -5,6 +5,8 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
 
 from skembed import (
     BOWPCA,
@@ -176,11 +178,31 @@ def test_word_ngrams_are_made_of_words_alone(method, tmp_path):
 
 
 def test_ngrams_of_characters_are_not_joined():
-    emb = CBOSVectorizer(8, ngram_range=(1, 2), analyzer="char_wb")
-    with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words.*or \"word\+char_wb\""):
-        emb.fit(S, Y)
-    with pytest.raises(ValueError, match="lengths of n-grams of characters are those of CharacterNgrams"):
+    corpus = SentenceCorpus.from_sentences(S, analyzer="char_wb")
+    with pytest.raises(ValueError, match=r"ngram_range=\(1, 2\) makes n-grams of words.*analyzer='char_wb'"):
+        CBOSVectorizer(8, ngram_range=(1, 2)).fit(corpus)
+    with pytest.raises(ValueError, match="analyzer='char_wb' or 'char', where it counts characters"):
         Sent2VecVectorizer(8, ngram_range=(1, 3), analyzer="word+char_wb").fit(S)
+
+
+@pytest.mark.parametrize("analyzer", ["char", "char_wb"])
+@pytest.mark.parametrize("method", [CBOSVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer])
+def test_ngram_range_counts_characters(method, analyzer, tmp_path):
+    named = method(8, analyzer=analyzer, ngram_range=(2, 3), random_state=0).fit(S)
+    given = method(8, analyzer=CharacterNgrams(analyzer, (2, 3)), random_state=0).fit(S)
+    expected = CountVectorizer(analyzer=analyzer, ngram_range=(2, 3), min_df=1).fit(S).vocabulary_
+    assert set(named.vocabulary_) <= set(expected)
+    assert {len(token) for token in named.vocabulary_} == {2, 3}
+    assert np.array_equal(named.transform(MORE), given.transform(MORE))
+    save(named, tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").transform(MORE), named.transform(MORE))
+    assert np.array_equal(clone(named).set_params(init=named).fit(S).word_counts_, named.word_counts_)
+
+
+@pytest.mark.parametrize("lengths", [(0, 2), (3, 2), (2,), (2.0, 3)])
+def test_an_ngram_range_that_counts_no_characters_is_an_error(lengths):
+    with pytest.raises(ValueError, match="ngram_range must be two integers"):
+        CBOSVectorizer(8, analyzer="char", ngram_range=lengths).fit(S)
 
 
 def test_a_huge_string_does_not_make_words_huge():

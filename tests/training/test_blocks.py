@@ -66,7 +66,7 @@ BLOCKS = SentenceBlocks(border=1, largest=64, longest_run=4)
 
 
 def plan_of(text, batch_size, blocks=BLOCKS, seed=0, epoch=0):
-    return make_plan(text, blocks.shape(text, batch_size), seed, epoch)
+    return make_plan(text, blocks, batch_size, seed, epoch)
 
 
 def make_text(n_sentences):

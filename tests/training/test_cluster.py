@@ -120,7 +120,7 @@ def test_workers_that_may_compute_other_bits_are_named_once(cluster, client, mon
     import numba
 
     monkeypatch.setattr(numba, "__version__", "0.0")  # of this process alone
-    engine = engines.engine_of(client, None)
+    engine = engines.engine_of(client)
     with pytest.warns(
         UserWarning, match="of the cluster may compute other bits .* this process .*'numba': '0.0'"
     ) as found:
@@ -170,15 +170,22 @@ def test_a_cluster_without_workers():
             make("CBOSVectorizer", n_shards=3).fit(TEXT, groups=GROUPS, engine=client)
 
 
-def test_a_cluster_that_loses_all_its_workers(monkeypatch):
+@pytest.mark.parametrize(
+    "later, fault",
+    [
+        ({}, "The cluster has no workers any more, .* is unchanged. With a checkpoint, "),
+        ({"tcp://two": 1}, "Workers of the cluster were lost 3 times in a row in one round, .* is unchanged"),
+    ],
+)
+def test_a_cluster_that_loses_its_workers(monkeypatch, later, fault):
     monkeypatch.setattr(dask_cluster, "_PAUSE", 0)
-    found = iter([{"tcp://one": 1}])  # and then no more
+    found = iter([{"tcp://one": 1}])
 
     class Client:
         status = "running"
 
         def nthreads(self):
-            return next(found, {})
+            return next(found, later)
 
         def run(self, question, workers):
             return {worker: question() for worker in workers}
@@ -188,7 +195,7 @@ def test_a_cluster_that_loses_all_its_workers(monkeypatch):
 
     engine = dask_cluster.Dask(Client())
     engine.begin(lambda common, changes: common)
-    with pytest.raises(RuntimeError, match="The cluster has no workers any more, .* is unchanged. With a checkpoint, "):
+    with pytest.raises(RuntimeError, match=fault):
         engine.reduce(None, None, None, list, 1)
 
 

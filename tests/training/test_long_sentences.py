@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skembed import SentenceCorpus
+from skembed._base.learning import encode_text
 from skembed._training.encoded_text import EncodedText, split_long_sentences
 
 SPLITTING = [cls.__name__ for cls in CLASSES if "max_sentence_length" in cls._get_param_names()]
@@ -66,7 +67,7 @@ def test_kernels_are_not_compiled_anew_for_parts(name):
     def kinds(rows):
         model = make(name, max_sentence_length=8)
         corpus = SentenceCorpus.from_sentences(rows)
-        text = model._encode_text(corpus, model._start(corpus, (), None))
+        text = encode_text(model, corpus, model._start(corpus, (), None))
         return len(text.document), [(array.dtype, array.flags.writeable) for array in text[:4]]
 
     (n_pieces, of_pieces), (n_sentences, of_sentences) = kinds(ROWS), kinds(["A cat sat.", "The cat slept."] * 20)

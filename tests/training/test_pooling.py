@@ -9,28 +9,54 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import random_bits
+from scipy.sparse import csr_array
 
-from skembed._word_vectors.bag import hash_vectors, sum_rows
+from skembed._compiled.products import sparse_product
+from skembed._word_vectors.bag import MEAN, SUM, UNIT, hash_vectors, sum_rows
+from skembed._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 
 WORDS = st.text(st.characters() | st.sampled_from("ab\ud800\udc00\x00\n"), max_size=5)
 pytestmark = [pytest.mark.kernel, pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")]
 
 
-@pytest.mark.parametrize("n", [7, 37])
-@pytest.mark.parametrize("mean", [True, False])
-def test_sum_rows(mean, n):
+@pytest.mark.parametrize("n", [7, 16, 37, 64, 150])
+@pytest.mark.parametrize("form", [SUM, MEAN, UNIT])
+def test_sum_rows(form, n):
     rng = np.random.default_rng(0)
     vectors, others = rng.normal(size=(5, n)).astype(np.float32), rng.normal(size=(2, n)).astype(np.float32)
     rows, ptr = np.array([0, 4, -1, -2, 4, -9, -9, 3]), np.array([0, 4, 4, 6, 7, 8])
     weights = rng.random(8).astype(np.float32)
     vectors.flags.writeable = others.flags.writeable = False
     out = np.full((5, n), np.nan, np.float32)
-    sum_rows(rows, weights, ptr, vectors, others, mean, out)
+    sum_rows(rows, weights, ptr, vectors, others, form, out)
     both = np.concatenate([vectors, np.zeros((1, n)), others[::-1]])
     for i, (a, b) in enumerate(zip(ptr[:-1], ptr[1:])):
         expected = (weights[a:b, None] * both[np.maximum(rows[a:b], -3)]).sum(axis=0)
         n_summed = (rows[a:b] > -9).sum()
-        np.testing.assert_allclose(out[i], expected / max(1, n_summed if mean else 1), rtol=1e-5, atol=1e-6)
+        divisor = {SUM: 1, MEAN: n_summed, UNIT: np.linalg.norm(expected)}[form] or 1
+        np.testing.assert_allclose(out[i], expected / divisor, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 7, 16, 37, 150])
+def test_sums_of_ngrams_in_8_bits(n):
+    rows = np.random.default_rng(0).normal(size=(50, n)).astype(np.float32) * np.arange(50)[:, None]
+    codes, scales = in_8_bits(rows)
+    rounded = from_8_bits(codes, scales)
+    assert codes.dtype == np.uint8 and not rounded[0].any()
+    np.testing.assert_allclose(rounded, rows, atol=np.abs(rows).max() / 254 * 1.001)
+    words = ["cat", "", "a", "naïve北京", "cat"]
+    found = sum_ngrams(words, (2, 5), codes, scales)
+    np.testing.assert_allclose(found, count_ngrams(words, (2, 5), 50) @ rounded, rtol=1e-4, atol=1e-3)
+    assert sum_ngrams(words[3:4], (2, 5), codes, scales)[0].tobytes() == found[3].tobytes()
+    assert sum_ngrams([], (2, 5), codes, scales).shape == (0, n)
+
+
+@pytest.mark.parametrize("n", [3, 64, 100])
+def test_sparse_product(n):
+    generator = np.random.default_rng(0)
+    rows = csr_array(generator.poisson(0.3, (20, 30)).astype(np.float32))
+    matrix = generator.normal(size=(30, n)).astype(np.float32)
+    np.testing.assert_allclose(sparse_product(rows, matrix), rows @ matrix, rtol=1e-5, atol=1e-5)
 
 
 @given(st.lists(WORDS, max_size=5), st.integers(1, 70))

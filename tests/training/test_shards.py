@@ -1,20 +1,14 @@
 """Learning in shards: whatever computes the tasks, in whichever order and how often, the bits are the same."""
 
-import os
 import pickle
 import random
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from estimators import GROUPS, TEXT, TRAINED_CLASSES, corpus, learned, make
-from joblib.externals.loky import get_reusable_executor
 
-from skembed import SentenceCorpus
-from skembed._shards import engines, rounds
-from skembed._shards import plan as plans
-from skembed._shards.engines import Processes
+from skembed._shards import rounds
 from skembed._shards.plan import MergeSchedule, Round, cut, deal, in_groups, reduce_in_tree, rounds_of_pass
 from skembed._shards.rounds import RowChanges
 from skembed._training.checkpoint import Checkpoint
@@ -34,9 +28,6 @@ class Shuffled:
 
     def share_text(self, location):
         return location.cut_out() if self.n_workers % 2 else location
-
-    def share_rows(self, fitted):
-        return fitted
 
     def begin(self, advance):
         self.advance, self.common = advance, None
@@ -72,105 +63,6 @@ def test_workers_change_no_bit(name):
 @pytest.mark.parametrize("name", SHARDED)
 def test_one_shard_is_one_trainer(name):
     assert learned(make(name, n_shards=1).fit(corpus())) == learned(make(name).fit(corpus()))
-
-
-def test_processes_change_no_bit(tmp_path):
-    inline = make("CBOSVectorizer", n_shards=3).fit(corpus())
-    saved = tmp_path / "corpus"
-    corpus().save(saved)
-    mapped = SentenceCorpus.load(saved)
-    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
-    assert learned(estimator.fit(mapped, engine="processes")) == learned(inline)
-
-
-def test_processes_get_the_rows_of_each_round():
-    """Arrays as large as these travel as a file that is mapped; they change from round to round."""
-    options = {"n_shards": 2, "n_buckets": 40_000, "ngram_range": (1, 2)}
-    inline = make("Sent2VecVectorizer", **options).fit(corpus())
-    assert inline._state.arrays["_source_vectors"].nbytes > 2**20
-    assert learned(make("Sent2VecVectorizer", n_jobs=2, **options).fit(corpus(), engine="processes")) == learned(inline)
-
-
-def test_killed_process_costs_no_bit(tmp_path, monkeypatch):
-    expected = learned(make("CBOSVectorizer", n_shards=3).fit(corpus()))
-    flag, learn = tmp_path / "killed", rounds.learn
-
-    def killed_once(job, tasks):
-        if not flag.exists():
-            flag.touch()
-            os._exit(1)
-        return learn(job, tasks)
-
-    monkeypatch.setattr(rounds, "learn", killed_once)
-    assert learned(make("CBOSVectorizer", n_shards=3, n_jobs=2).fit(corpus(), engine="processes")) == expected
-    assert flag.exists()
-
-
-def raises(what):
-    def learn(job, tasks):
-        what()
-
-    return learn
-
-
-def test_processes_that_are_always_killed_end_the_fit(monkeypatch):
-    monkeypatch.setattr(rounds, "learn", raises(lambda: os._exit(1)))
-    for module in (engines, plans):
-        monkeypatch.setattr(module, "ATTEMPTS", 1)  # each begins two processes
-    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
-    with pytest.raises(RuntimeError, match=r"^Processes were lost 1 times in a row .*The estimator is unchanged"):
-        estimator.fit(corpus(), engine="processes")
-    assert not hasattr(estimator, "vocabulary_")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sets a limit of the size of files")
-def test_full_disk_of_a_process(monkeypatch):
-    learn = rounds.learn
-
-    def with_little_disk(job, tasks):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-        return learn(job, tasks)
-
-    monkeypatch.setattr(rounds, "learn", with_little_disk)
-    estimator = make("CBOSVectorizer", n_shards=3, n_jobs=2)
-    try:
-        with pytest.raises(OSError, match=r"What a process has learned cannot be written to .*: File too large"):
-            estimator.fit(corpus(), engine="processes")
-    finally:
-        get_reusable_executor().shutdown()  # its processes have the limit
-    assert not hasattr(estimator, "vocabulary_")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
-def test_a_full_disk_of_the_rows_that_processes_read(monkeypatch):
-    monkeypatch.setattr(Processes, "_path", lambda self, name: Path("/dev/full"))
-    with pytest.raises(OSError, match=r"What is learned cannot be written to /dev/full.*: No space left"):
-        Processes(2).share_rows({"word_vectors_": np.zeros(1 << 18)})
-
-
-def test_rows_that_processes_read_are_those_of_the_last_call():
-    engine, rows = Processes(2), {"large": np.arange(1 << 18), "small": np.arange(3)}
-    shared = engine.share_rows(rows)
-    assert isinstance(shared["large"], np.memmap) and shared["small"] is rows["small"]
-    rows["large"][5] = -1
-    again = engine.share_rows(rows)
-    assert again["large"].filename == shared["large"].filename
-    np.testing.assert_array_equal(again["large"], rows["large"])
-    folder = Path(shared["large"].filename).parent
-    del engine
-    assert not folder.exists()
-    alone = Processes(1)
-    assert alone.share_rows(rows) is rows
-
-
-@pytest.mark.skipif(os.name != "posix", reason="/dev/null as a folder")
-def test_a_full_folder_of_what_is_sent_to_processes(monkeypatch):
-    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", "/dev/null")
-    large = np.zeros(1 << 18)  # joblib writes arrays above a megabyte to a file
-    with pytest.raises(OSError, match="cannot be sent to the processes. .*JOBLIB_TEMP_FOLDER names another"):
-        Processes(2).reduce(list, max, large, lambda: range(4), 4)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 3, 5, 16, 40])

@@ -1,26 +1,15 @@
 """`partial_fit` of small texts one after the other: it changes the rows of a text, and the model before stays whole."""
 
 import copy
-import tracemalloc
 
 import numpy as np
 import pytest
-from estimators import TEXT, bits, changed, fitted, learned, make, with_state
+from estimators import TEXT, bits, changed, fitted, learned, with_state
 
 from skembed import Word2VecVectorizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* found nothing to predict")  # in so little text
 
-KERNELS = [
-    "CBOSVectorizer",
-    "CBOSVectorizer-given",
-    "CPhraseVectorizer",
-    "FastSentVectorizer",
-    "ParagraphVectorizer-dm",
-    "Sent2VecVectorizer-bigrams",
-    "SiameseCBOWVectorizer",
-    "Word2VecVectorizer",
-]
 STEPPING = [
     "CSEVectorizer",
     "GRANVectorizer-hinge",
@@ -47,32 +36,7 @@ BATCHES = [  # of which every two sentences may be a pair
 ]
 
 
-@pytest.mark.parametrize("limited", [False, True])
-@pytest.mark.parametrize("name", KERNELS + STEPPING)
-def test_calls_one_after_the_other_are_those_of_copies(name, limited):
-    """A copy has no memory of earlier calls: it copies all of its arrays."""
-    first = copy.deepcopy(fitted(name))
-    changed(first, min_count=1, **({"max_features": len(first.vocabulary_) + 1} if limited else {}))
-    second = copy.deepcopy(first)
-    for batch in BATCHES:
-        first.partial_fit(batch)
-        second = copy.deepcopy(second).partial_fit(batch)
-        assert learned(first) == learned(second)
-
-
 SHARDED = ["CBOSVectorizer", "ParagraphVectorizer-dm", "Sent2VecVectorizer-bigrams"]
-
-
-@pytest.mark.filterwarnings("ignore:n_shards=2")
-@pytest.mark.parametrize("name", SHARDED)
-def test_calls_in_shards_are_those_of_copies(name, monkeypatch):
-    monkeypatch.setattr("skembed._base.context.SHORT_TEXT", 0)  # as if these were long
-    first = copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=2)
-    second = copy.deepcopy(first)
-    for batch in BATCHES:
-        first.partial_fit(batch)
-        second = copy.deepcopy(second).partial_fit(batch)
-        assert learned(first) == learned(second)
 
 
 @pytest.mark.parametrize("name", SHARDED)
@@ -80,46 +44,6 @@ def test_one_trainer_learns_from_a_small_text(name):
     one, shards = (copy.deepcopy(fitted(name)).set_params(min_count=1, n_shards=n) for n in (None, 2))
     for batch in BATCHES:
         assert learned(one.partial_fit(batch)) == learned(shards.partial_fit(batch))
-
-
-def large(name, **settings):
-    """A model of 20,000 words, with the defaults of its class but for some settings."""
-    text = [" ".join(f"w{i}" for i in range(start, start + 20)) for start in range(0, 20_000, 20)]
-    return type(make(name))(50, min_count=1, random_state=0, **settings).partial_fit(text)
-
-
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [
-        ("CBOSVectorizer", {}),
-        ("CBOSVectorizer", {"interpolation": 0.5}),
-        ("CSEVectorizer", {}),
-        ("FastSentVectorizer", {}),
-        ("GRANVectorizer", {}),
-        ("ParagraphVectorizer", {}),
-        ("ParaphraseVectorizer", {}),
-        ("ParaphraseVectorizer", {"interpolation": 0.5}),
-        ("ParaphraseVectorizer", {"interpolation": 0.5, "learn": "weights"}),
-        ("Sent2VecVectorizer", {}),
-        ("Sent2VecVectorizer", {"n_shards": 2}),
-        ("TargetVectorizer", {}),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:n_shards=2")
-@pytest.mark.parametrize("new_word", [False, True])
-def test_a_small_text_does_not_copy_the_arrays(name, settings, new_word):
-    model = large(name, **settings)
-    batches = [[f"w{i} w{i + 1} w3", f"w7 w{i} w{i}", f"w5 w{i}", f"w8 w{i}"] for i in range(5)]
-    if new_word:
-        batches = [[*batch, f"w2 new{i}", f"new{i} w9"] for i, batch in enumerate(batches)]
-    for batch in batches[:-1]:
-        model.partial_fit(batch)
-    tracemalloc.start()
-    model.partial_fit(batches[-1])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    largest = max(value.nbytes for value in model._state.arrays.values())
-    assert largest >= 20_000 * 50 * 4 and peak < largest
 
 
 @pytest.mark.parametrize("limited", [False, True])
@@ -189,13 +113,6 @@ def test_an_array_that_a_user_has_put_there():
     other = copy.deepcopy(other)
     with_state(other, {"word_vectors_": changed_vectors.copy()})
     assert learned(model.partial_fit(BATCHES[3])) == learned(other.partial_fit(BATCHES[3]))
-
-
-def test_a_fit_gives_the_memory_back():
-    model = copy.deepcopy(fitted("Sent2VecVectorizer"))
-    model.partial_fit(BATCHES[0]).partial_fit(BATCHES[1])
-    assert model._spares is not None
-    assert model.fit(TEXT)._spares is None
 
 
 def test_words_only_before_and_after_are_one_vocabulary():
