@@ -4,10 +4,10 @@
 
 52,000 distinct sentences of Simple Wikipedia of four words or more and at most 60 characters, in random order, embedded
 by all-MiniLM-L6-v2; ROWS is the folder of stored rows of pretrained.py. The first 2,000 are new ones. The student
-learns from some of the others, with and without vectors of words by wordllama: from the first of these, or
-from those chosen for their words, one after the other, so that the sum over all words of log(1 + count) (1 - 1/2^n) is largest, where
-n sentences have the word. On the new ones: the mean cosine of its rows with the transformer's, both centred as the
-student is, and the correlation of its cosines of random pairs with the transformer's. CPU seconds with one thread.
+learns from some of the others, with and without vectors of words by wordllama: from the first of these, or from those
+chosen for their words, one after the other, so that the sum over all words of log(1 + count) (1 - 1/2^n) is largest,
+where n sentences have the word. On the new ones: the mean cosine of its rows with the transformer's, both centred as
+the student is, and the correlation of its cosines of random pairs with the transformer's. CPU seconds with one thread.
 """
 
 import gzip
