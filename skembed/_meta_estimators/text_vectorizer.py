@@ -124,10 +124,11 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     Its directions count by the root of their strength in 500 or more texts, at least as many as it has columns. If `X`
     has fewer, the model embeds more of `corpus`, up to 2,000 in all; if that is not enough, its rows are as they are.
 
-    *A student* has other rows in `fit_transform`, and in the search for weights, than in `transform`: a text that the
-    teacher has embedded gets the row as if it had been left out. With a pretrained model, a linear map turns the rows
-    of the student and of the model to the teacher's, by ridge regression, and the block has these: where own text is
-    little, the model knows words that the student does not.
+    *A student* has other rows in the search for weights than in `transform`: a text that the teacher has embedded gets
+    the row as if it had been left out. In `fit_transform` it gets one halfway from this to the teacher's, from which a
+    classifier learns better. With a pretrained model, the rows of the student and of the model are compared with those
+    of at most 500 of these texts by a Gaussian kernel, and ridge regression maps the comparisons to the teacher's rows;
+    the block has these: where own text is little, the model knows words that the student does not.
 
     *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
     "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most

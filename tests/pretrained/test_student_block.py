@@ -89,9 +89,7 @@ def test_the_weight_of_the_student_is_found_on_rows_as_of_new_texts():
     distinct = list(dict.fromkeys(X))
     labels = rng.integers(2, size=len(distinct))  # the teacher knows them, its student cannot
     teacher = dict(zip(distinct, np.eye(2)[labels] + 0.1 * rng.normal(size=(len(distinct), 2))))
-    blind = make(teacher).fit(distinct, labels).block_weights_["student"]
-    seeing = make(Teacher()).fit(distinct, np.array([text.split()[0] in ANIMALS for text in distinct]))
-    assert blind < seeing.block_weights_["student"]
+    assert make(teacher).fit(distinct, labels).block_weights_["student"] <= 0.5  # 0.9 on rows that the teacher tells
 
 
 def test_a_mapping_may_have_some_texts_only():
