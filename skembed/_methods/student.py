@@ -184,7 +184,7 @@ class StudentVectorizer(SpelledWords):
         return tags
 
     @fit_context
-    def fit(self, X: Sentences, y: Labels | None = None, *, groups: Labels | None = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Learn from sentences and the teacher's vectors of them.
 
         Parameters
@@ -217,7 +217,7 @@ class StudentVectorizer(SpelledWords):
         return self
 
     @fit_context
-    def fit_left_out(self, X: Sentences, y: Labels | None, *, groups: Labels | None = None) -> NDArray[np.float32]:
+    def fit_left_out(self, X: Sentences, y: Labels, *, groups: Labels = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
 
         `transform` gives rows of sentences that it has learned from, which fit the teacher's vectors better than those
@@ -274,7 +274,7 @@ class StudentVectorizer(SpelledWords):
             return np.zeros((0, len(components)), np.float32)
         return unit((unit(targets) - mean) @ components.T)
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels | None) -> Annotations:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         name = "X" if self.corpus is None else "corpus"
         targets = checked_targets(y, corpus.n_sentences, type(self).__name__, name)
         if self.n_components != "auto" and self.n_components > targets.shape[1]:
@@ -283,9 +283,7 @@ class StudentVectorizer(SpelledWords):
             )
         return (targets,)
 
-    def _learn(
-        self, corpus: SentenceCorpus, y: Labels | None, *, leave_out: bool = False
-    ) -> NDArray[np.float32] | None:
+    def _learn(self, corpus: SentenceCorpus, y: Labels, *, leave_out: bool = False) -> NDArray[np.float32] | None:
         """Set the fitted attributes; return the rows of the sentences as if each had been left out, if wanted."""
         random_state = check_random_state(self.random_state)
         learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence
