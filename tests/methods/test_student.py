@@ -76,6 +76,12 @@ def test_alpha_is_the_one_with_the_least_errors_left_out():
     assert fit_problem(None).alpha == ridge.ALPHAS[np.argmin(errors)]
 
 
+def test_of_equal_targets_nothing_is_left_to_explain():
+    sentences, features, targets = problem()
+    found = ridge.fit_ridge(sentences, features, 0 * targets, 0.7, Threads(1), np.random.RandomState(0))
+    assert found.score == 0 and not found.dual.any()
+
+
 def test_many_sentences_are_solved_as_few_are(monkeypatch):
     few = fit_problem(0.7)
     monkeypatch.setattr(ridge, "_MOST_EXACT", 30)

@@ -78,6 +78,11 @@ def test_words_are_made_when_asked_for():
     assert packed == listed and len(packed) == 4 and repr(packed) == repr(listed)
     assert pickle.loads(pickle.dumps(packed)) == listed and packed.prune(3) == listed.prune(3)
     assert packed != Vocabulary(["b", "\u00e9_", "x", "\ud800"], counts) and packed != Vocabulary(words, [4, 3, 2, 1])
+    assert [packed.words_of(slice(first, last)) for first, last in ((0, 1), (1, 3), (0, 4))] == [
+        words[:1],
+        words[1:3],
+        words,
+    ]
     assert "words" not in vars(packed)
     assert packed.words == words and packed.words is packed.words
     assert packed.index == listed.index and packed == listed
