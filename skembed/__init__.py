@@ -43,7 +43,6 @@ _SUBMODULES = [
     "precompile",
     "research",
     "search",
-    "testing",
 ]
 
 __all__ = [
@@ -84,7 +83,6 @@ if TYPE_CHECKING:
     from . import precompile as precompile
     from . import research as research
     from . import search as search
-    from . import testing as testing
     from ._corpus.corpus import SentenceCorpus as SentenceCorpus
     from ._corpus.pairs import PairCorpus as PairCorpus
     from ._meta_estimators.mean_embedding import MeanEmbeddingVectorizer as MeanEmbeddingVectorizer

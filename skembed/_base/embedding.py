@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.encoder import fault_of_words
 from .._text.known_words import EncodedSentences
 from .._text.sources import BATCH_LENGTH, Batch, advising, iter_batches, iter_sentences, iter_slices, offsets
+from .._training.estimators import Vectorizer
 from .._training.state import FittedState
 from .._validation.columns import Sentences, length_of
 from .._validation.messages import warn_at_user
@@ -26,7 +27,9 @@ _Batch = TypeVar("_Batch")
 _Found = TypeVar("_Found")
 
 
-def in_order(estimator: Any, function: Callable[[_Batch], _Found], batches: Iterator[_Batch]) -> Iterator[_Found]:
+def in_order(
+    estimator: Vectorizer, function: Callable[[_Batch], _Found], batches: Iterator[_Batch]
+) -> Iterator[_Found]:
     """Map a function over batches of text, with threads if there are enough batches."""
     first = list(islice(batches, LEAST_FOR_THREADS))
     if len(first) < LEAST_FOR_THREADS:
@@ -36,7 +39,7 @@ def in_order(estimator: Any, function: Callable[[_Batch], _Found], batches: Iter
 
 
 def encoded_batches(
-    estimator: Any, state: FittedState, X: Sentences, name: str
+    estimator: Vectorizer, state: FittedState, X: Sentences, name: str
 ) -> Iterator[tuple[EncodedSentences | Batch, int]]:
     """Batches of sentences, encoded or not, each with the row of its first sentence."""
     if isinstance(X, SentenceCorpus):
@@ -58,7 +61,7 @@ def encode_batch(state: FittedState, batch: EncodedSentences | Batch, first_row:
     return batch if isinstance(batch, EncodedSentences) else state.known_tokens.encode(batch, first_row)
 
 
-def encoded_corpus(estimator: Any, state: FittedState, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
+def encoded_corpus(estimator: object, state: FittedState, corpus: SentenceCorpus, name: str = "X") -> EncodedSentences:
     """A whole corpus as word ids; a ValueError if it was made with other options of the tokenizer."""
     if corpus.tokenizer != state.tokenizer:
         raise ValueError(
@@ -73,7 +76,7 @@ LEAST_SENTENCES, _LEAST_TOKENS = 5, 30  # in a shorter text, few words may be kn
 _SAMPLE = 1000  # tokens that are counted in a batch of text
 
 
-def coverage_of(estimator: Any, state: FittedState, X: Sentences) -> NDArray[np.float64]:
+def coverage_of(estimator: Vectorizer, state: FittedState, X: Sentences) -> NDArray[np.float64]:
     """The fraction of the words of each sentence that are in the vocabulary."""
 
     def fraction(batch: tuple[EncodedSentences | Batch, int]) -> np.ndarray:
@@ -86,7 +89,7 @@ def coverage_of(estimator: Any, state: FittedState, X: Sentences) -> NDArray[np.
         return np.concatenate([np.zeros(0), *in_order(estimator, fraction, encoded_batches(estimator, state, X, "X"))])
 
 
-def check_kept(estimator: Any, state: FittedState, corpus: SentenceCorpus) -> None:
+def check_kept(estimator: object, state: FittedState, corpus: SentenceCorpus) -> None:
     """Warn if an estimator continues to learn from a text with too few known words."""
     words = state.vocabulary_
     fraction = known_fraction(corpus, words)
@@ -107,7 +110,7 @@ def _least_fraction(state: FittedState) -> float:
 
 
 def _warn_of_unknown_words(
-    text: str, fraction: float, model: tuple[Any, FittedState], words: Iterable[str], reason: str
+    text: str, fraction: float, model: tuple[object, FittedState], words: Iterable[str], reason: str
 ) -> None:
     estimator, state = model
     warn_at_user(
@@ -141,7 +144,7 @@ class CoverageCounter:
         has_words = np.diff(ptr) > 0
         self.sampled.append((int(has_words.sum()), int((has_words & (n_known == 0)).sum())))
 
-    def warn(self, estimator: Any, state: FittedState) -> None:
+    def warn(self, estimator: object, state: FittedState) -> None:
         """Warn if far fewer words are known than of the text of the first fit, or most sentences have no known word."""
         if not self.batches or getattr(estimator, "unknown", None) == "ngrams":  # which knows unknown words too
             return
@@ -168,7 +171,7 @@ def _reason_of(state: FittedState, unknown: list[str]) -> str:
     return f"{fault} Fit it again so." if fault else OTHERWISE
 
 
-def embed(estimator: Any, state: FittedState, X: Sentences, name: str) -> np.ndarray:
+def embed(estimator: Vectorizer, state: FittedState, X: Sentences, name: str) -> np.ndarray:
     """The rows of sentences; errors call the sentences `name`."""
     if not isinstance(X, SentenceCorpus):
         iter_sentences(X, name=name)  # checks X before its length is read
@@ -192,7 +195,7 @@ def embed(estimator: Any, state: FittedState, X: Sentences, name: str) -> np.nda
     return out if sum(map(len, embedded)) == len(out) else np.concatenate([out[:0], *embedded])
 
 
-def similarity(estimator: Any, state: FittedState, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
+def similarity(estimator: Vectorizer, state: FittedState, a: Sentences, b: Sentences) -> float | NDArray[np.float64]:
     """The cosine of two sentences, or of each sentence of `a` with that of `b` at the same position."""
     if isinstance(a, str) != isinstance(b, str):
         one, other = ("a", "b") if isinstance(a, str) else ("b", "a")
@@ -209,7 +212,7 @@ def similarity(estimator: Any, state: FittedState, a: Sentences, b: Sentences) -
     return paired_cosine_similarity(first, second)
 
 
-def _embed_named(estimator: Any, state: FittedState, sentences: Sentences, name: str) -> np.ndarray:
+def _embed_named(estimator: Vectorizer, state: FittedState, sentences: Sentences, name: str) -> np.ndarray:
     """The rows of sentences; errors begin with `name`, the parameter."""
     if isinstance(sentences, SentenceCorpus):
         return estimator._embed(state, sentences, name)

@@ -20,6 +20,7 @@ from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import begins_with
 from .._training.checkpoint import Checkpoint
 from .._training.encoded_text import Annotations, EncodedText, most_words_whole, split_long_sentences
+from .._training.estimators import Learner
 from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
 from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
 from .._training.state import FittedState
@@ -71,7 +72,7 @@ def check_agrees_with_init(init: WordVectors | None, corpus: SentenceCorpus, nam
         )
 
 
-def vocabulary_with_init(estimator: Any, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+def vocabulary_with_init(estimator: Learner, corpus: SentenceCorpus, state: FittedState) -> FittedState:
     """The state with the words of `init` before those of the text that it lacks."""
     start = read_start(estimator.init)
     check_given(corpus, start.words, "init")
@@ -96,7 +97,7 @@ def _warn_if_all_frozen(records: list[LearnedArray], n_frozen: int) -> None:
         warn_at_user("Nothing is learned: freeze_init=True keeps the words of init, and the text has no others.")
 
 
-def check_same_start(estimator: Any, state: FittedState) -> None:
+def check_same_start(estimator: Learner, state: FittedState) -> None:
     """Raise a ValueError if a fit would go on from another `init` than the one that it began with."""
     name, width, learned = type(estimator).__name__, _width_of(estimator.init), estimator._width_of_words(state)
     if width not in (None, learned):
@@ -111,7 +112,7 @@ def check_same_start(estimator: Any, state: FittedState) -> None:
         )
 
 
-def start_of_words(estimator: Any, state: FittedState) -> Start:
+def start_of_words(estimator: Learner, state: FittedState) -> Start:
     """Start of an array that has the words in its first rows, from `init`."""
     start: InitVectors = state.start
 
@@ -229,7 +230,7 @@ def _unfrozen(init: WordVectors | None) -> Any:
 
 
 def new_state(
-    estimator: Any,
+    estimator: Learner,
     corpus: SentenceCorpus,
     annotations: Annotations,
     classes: np.ndarray | None,
@@ -258,7 +259,7 @@ def new_state(
     return replace(state, layout=layout, records=arrays, arrays={**state.arrays, **started}, start=None)
 
 
-def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
+def kept_state(estimator: Learner, corpus: SentenceCorpus) -> FittedState:
     """The state of an earlier fit, with copies of the arrays that training changes."""
     state = estimator._state
     check_same_start(estimator, state)
@@ -275,7 +276,7 @@ def kept_state(estimator: Any, corpus: SentenceCorpus) -> FittedState:
 
 
 def encode_text(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
+    estimator: Learner, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
 ) -> EncodedText:
     """The corpus in word ids of the vocabulary; unknown words have the id after them."""
     weights = estimator._weights_in_training(state)
@@ -290,7 +291,7 @@ def encode_text(
 
 
 def encode_texts(
-    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
+    estimator: Learner, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
 ) -> tuple[EncodedText, EncodedText | None]:
     """The text to learn from and, with early stopping, the held-out text."""
     if not estimator.early_stopping or partial:
@@ -305,7 +306,7 @@ def encode_texts(
 
 
 def learn(
-    estimator: Any,
+    estimator: Learner,
     corpus: SentenceCorpus,
     state: FittedState,
     *,

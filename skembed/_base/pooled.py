@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 NGRAMS: Constraints = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
 
 
-def _word_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+def _word_vectors_of(estimator: PooledVectorizer, state: FittedState) -> NDArray[np.float32]:
     own = state.arrays.get("word_vectors_")
     return own if own is not None else estimator._summed_vectors(state)[: len(state.vocabulary_)]
 
 
-def ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
+def ngram_vectors_of(estimator: PooledVectorizer, state: FittedState) -> NDArray[np.float32]:
     """The rows that word n-grams share, which follow those of the words."""
     vectors: NDArray[np.float32] = estimator._summed_vectors(state)[len(state.vocabulary_) :]
     return vectors

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 from .._text.character_ngrams import are_ngrams
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
+from .._training.estimators import SumOfVectors
 from .._training.state import FittedState
 from .._validation.columns import is_sparse, one_column
 from .._validation.messages import brief
@@ -33,7 +34,7 @@ class _Direction(NamedTuple):
 
 
 def most_similar(
-    estimator: Any, state: FittedState, words: Query, n_words: int, positive: Query, negative: Query
+    estimator: SumOfVectors, state: FittedState, words: Query, n_words: int, positive: Query, negative: Query
 ) -> list[Any]:
     """The words whose vectors point in the most similar direction; see `PooledVectorizer.most_similar`."""
     estimator._check_transform_parameters()
@@ -57,7 +58,7 @@ def most_similar(
     return _nearest(estimator, state, _Direction(total, rows), n_words)
 
 
-def _directions_of(estimator: Any, state: FittedState, items: Query, name: str) -> list[_Direction]:
+def _directions_of(estimator: SumOfVectors, state: FittedState, items: Query, name: str) -> list[_Direction]:
     """Return the directions of words, sentences and vectors; `name` is the parameter in errors."""
     if items is None:
         return []
@@ -72,7 +73,7 @@ def _directions_of(estimator: Any, state: FittedState, items: Query, name: str) 
     return [_direction(estimator, state, item, f"{name}[{i}]") for i, item in enumerate(items)]
 
 
-def _direction(estimator: Any, state: FittedState, item: object, name: str) -> _Direction:
+def _direction(estimator: SumOfVectors, state: FittedState, item: object, name: str) -> _Direction:
     n_features = state.n_features_out_
     if not isinstance(item, str):
         vector = _as_vector(item.toarray()[0] if is_sparse(item) and item.shape[:-1] == (1,) else item)
@@ -96,7 +97,7 @@ def _direction(estimator: Any, state: FittedState, item: object, name: str) -> _
     return _Direction(_unit(_vector_of_query(estimator, state, sentence)), known)
 
 
-def _vector_of_query(estimator: Any, state: FittedState, sentence: EncodedSentences) -> np.ndarray:
+def _vector_of_query(estimator: SumOfVectors, state: FittedState, sentence: EncodedSentences) -> np.ndarray:
     """Vector of one sentence; a single word is its learned vector, without weight and n-grams."""
     rows = sentence.rows[sentence.ids]
     return np.asarray(
@@ -104,7 +105,9 @@ def _vector_of_query(estimator: Any, state: FittedState, sentence: EncodedSenten
     )
 
 
-def _nearest(estimator: Any, state: FittedState, direction: _Direction, n_words: int) -> list[tuple[str, float]]:
+def _nearest(
+    estimator: SumOfVectors, state: FittedState, direction: _Direction, n_words: int
+) -> list[tuple[str, float]]:
     names = list(state.vocabulary_)
     cosines = _cosines_of_words(estimator, state, direction.vector)
     if has_words_and_ngrams(state.tokenizer):
@@ -114,7 +117,7 @@ def _nearest(estimator: Any, state: FittedState, direction: _Direction, n_words:
     return [(names[i], float(np.clip(cosines[i], -1, 1))) for i in best if cosines[i] > -np.inf]
 
 
-def _cosines_of_words(estimator: Any, state: FittedState, vector: np.ndarray) -> np.ndarray:
+def _cosines_of_words(estimator: SumOfVectors, state: FittedState, vector: np.ndarray) -> np.ndarray:
     """Cosine of each word with a vector, (n_words,) float64; -inf where one of them is zero."""
     n_words, vectors = len(state.vocabulary_), estimator._summed_vectors(state)
     cosines = np.full(n_words, -np.inf)
@@ -126,7 +129,7 @@ def _cosines_of_words(estimator: Any, state: FittedState, vector: np.ndarray) ->
     return cosines
 
 
-def explain(estimator: Any, state: FittedState, a: str, b: str) -> Bunch:
+def explain(estimator: SumOfVectors, state: FittedState, a: str, b: str) -> Bunch:
     """Split the cosine of two sentences into what each pair of words contributes; see `PooledVectorizer.explain`."""
     for name, sentence in (("a", a), ("b", b)):
         if not isinstance(sentence, str):
@@ -139,7 +142,7 @@ def explain(estimator: Any, state: FittedState, a: str, b: str) -> Bunch:
     return Bunch(similarity=float(contributions.sum()), words_a=words_a, words_b=words_b, contributions=contributions)
 
 
-def weighted_vectors(estimator: Any, state: FittedState, sentence: str) -> tuple[list[str], np.ndarray]:
+def weighted_vectors(estimator: SumOfVectors, state: FittedState, sentence: str) -> tuple[list[str], np.ndarray]:
     """What is summed for one sentence: names, and vectors times weights in float64."""
     encoded = estimator._counted(state, state.known_tokens.encode([sentence]))
     rows, weights, is_unknown, _ = estimator._features(state, encoded)
@@ -154,7 +157,7 @@ def weighted_vectors(estimator: Any, state: FittedState, sentence: str) -> tuple
     return [name for name, keep in zip(names, kept) if keep], vectors[kept]
 
 
-def _feature_names(estimator: Any, state: FittedState, encoded: EncodedSentences) -> list[str]:
+def _feature_names(estimator: SumOfVectors, state: FittedState, encoded: EncodedSentences) -> list[str]:
     """What is summed for a sentence: its words, and its word n-grams."""
     names = encoded.words_of(encoded.ids)
     known = [name for name in names if name in state.vocabulary_]

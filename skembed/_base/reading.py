@@ -17,6 +17,7 @@ from .._text.character_ngrams import CharacterNgrams, are_ngrams, counts_charact
 from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
+from .._training.estimators import Learner, Vectorizer
 from .._training.learned_arrays import WordRows, with_new_rows
 from .._training.state import FittedState, Vocabulary
 from .._validation.columns import Labels, Sentences
@@ -27,7 +28,7 @@ from .embedding import check_kept
 _TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
 
 
-def tokenizer_options(source: Any) -> dict[str, Any]:
+def tokenizer_options(source: object) -> dict[str, Any]:
     """The options of a tokenizer, or of an estimator, that say how text becomes words."""
     options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
     lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
@@ -37,7 +38,7 @@ def tokenizer_options(source: Any) -> dict[str, Any]:
 
 
 def corpus_to_learn_from(
-    estimator: Any, X: Sentences, groups: Labels, y: Labels, automatic: Any = "word"
+    estimator: Vectorizer, X: Sentences, groups: Labels, y: Labels, auto: Any = "word"
 ) -> SentenceCorpus:
     """The parameter `corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
     if not isinstance(X, SentenceCorpus):
@@ -60,15 +61,15 @@ def corpus_to_learn_from(
             "order. If X is in reading order, pass groups. Otherwise pass text in reading order, without labels, "
             f"as corpus=SentenceCorpus.from_sentences(...); or use {instead}, which needs no order."
         )
-    return encoded_with(estimator, estimator._tokenizer_of_options(automatic), X, groups)
+    return encoded_with(estimator, estimator._tokenizer_of_options(auto), X, groups)
 
 
-def encoded_with(estimator: Any, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
+def encoded_with(estimator: Vectorizer, tokenizer: Tokenizer, X: Sentences, groups: Labels = None) -> SentenceCorpus:
     """Sentences that are not encoded yet, as a corpus."""
     return SentenceCorpus._encoded(X, groups, tokenizer, estimator.missing, n_jobs=estimator.n_jobs)
 
 
-def check_agreement(estimator: Any, corpus: SentenceCorpus, name: str) -> None:
+def check_agreement(estimator: Vectorizer, corpus: SentenceCorpus, name: str) -> None:
     """Check that a corpus was made with each option of an estimator that is not at its default."""
     mine, theirs = estimator._tokenizer_of_options(), corpus.tokenizer
     defaults = {option: _default_of(type(estimator), option) for option in _TOKENIZER_OPTIONS}
@@ -95,7 +96,7 @@ def _default_of(cls: type, option: str) -> Any:
     return next((parameter.default for parameter in found if parameter is not None), getattr(cls, option, None))
 
 
-def learn_vocabulary(estimator: Any, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+def learn_vocabulary(estimator: Vectorizer, corpus: SentenceCorpus, state: FittedState) -> FittedState:
     """The state with the words of a text, their counts and the tokenizer."""
     if corpus.n_sentences == 0:
         raise ValueError("The corpus has no sentence. Pass at least one.")
@@ -122,7 +123,7 @@ _LEAST_SCORE, _LEAST_SENTENCES = 2.5, 500
 _MOST_PAIRS = 2000  # that are compared
 
 
-def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarray | None) -> None:
+def warn_if_unordered(estimator: Learner, corpus: SentenceCorpus, classes: np.ndarray | None) -> None:
     """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order.
 
     A sentence of more than `max_sentence_length` words is split, and what it is split into are neighbours.
@@ -141,7 +142,7 @@ def warn_if_unordered(estimator: Any, corpus: SentenceCorpus, classes: np.ndarra
             "neighbours: learn from the ordered text with corpus=SentenceCorpus.from_sentences(...), and let X be "
             "only what the next step of the pipeline learns from."
         )
-    elif len(doc_ptr) == 2 and n_sentences >= _LEAST_SENTENCES and order_score(corpus) < _LEAST_SCORE:
+    elif not has_order(corpus):
         warn_at_user(
             f"Without groups all {n_sentences} sentences are one document in reading order, but consecutive "
             f"ones have no more words in common than random ones. {name} would learn from unrelated sentences, as in "
@@ -247,9 +248,6 @@ class Balance(NamedTuple):
         return np.where(are_ngrams(vocabulary), float(self.ngrams), float(self.words))
 
 
-NEW_WORDS = ("append", "ignore")
-
-
 class Growth(NamedTuple):
     """How a vocabulary grows."""
 
@@ -263,11 +261,11 @@ class Growth(NamedTuple):
 
 def check_new_words(new_words: object) -> None:
     """Refuse any other value of the argument of `partial_fit`."""
-    if not isinstance(new_words, str) or new_words not in NEW_WORDS:
-        raise ValueError(f"new_words must be one of {', '.join(map(repr, NEW_WORDS))}, got {brief(new_words)}.")
+    if not isinstance(new_words, str) or new_words not in ("append", "ignore"):
+        raise ValueError(f"new_words must be one of 'append', 'ignore', got {brief(new_words)}.")
 
 
-def learn_words(estimator: Any, corpus: SentenceCorpus, state: FittedState, new_words: str) -> FittedState:
+def learn_words(estimator: Learner, corpus: SentenceCorpus, state: FittedState, new_words: str) -> FittedState:
     """The state when the words of a text have joined the vocabulary; as it was if new words are ignored.
 
     A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`

@@ -16,12 +16,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._compiled.arrays import read_only_view
 from .._compiled.products import sparse_product
 from .._compiled.threads import Threads, count_threads
 from .._corpus.corpus import SentenceCorpus
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import Features, Solution, diagonal, fit_ridge, slices_of
 from .._training.state import ABSENT, Fitted, FittedState
+from .._validation.constraints import Constraints
 from .._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
@@ -77,7 +79,7 @@ class RegressedState(FittedState):
 
 
 def _ngram_vectors_of(estimator: Any, state: FittedState) -> NDArray[np.float32]:
-    return from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"])
+    return read_only_view(from_8_bits(state.arrays["_ngram_codes"], state.arrays["_ngram_scales"]))
 
 
 class SpelledWords(GivenVectors):
@@ -86,7 +88,7 @@ class SpelledWords(GivenVectors):
     _state = RegressedState()
     ngram_vectors_ = Fitted[NDArray[np.float32]](_ngram_vectors_of)
     norm = "l2"  # of rows; only their directions are learned
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **GivenVectors._parameter_constraints,
         "alpha": [Interval(Real, _SMALLEST, _LARGEST, closed="both"), StrOptions({"auto"})],
         "unknown": [StrOptions({"ngrams", "zero"})],
@@ -122,6 +124,8 @@ class SpelledWords(GivenVectors):
 
     def _derived_arrays(self, state: Any) -> list[ArrayRecord]:
         n_buckets = len(state.arrays["_ngram_codes"])
+        if not n_buckets:
+            raise ValueError("_ngram_codes has no row for n-grams.")
         return [
             *super()._derived_arrays(state),
             ArrayRecord("_ngram_codes", (n_buckets, state.n_features_out_), "uint8"),

@@ -218,7 +218,7 @@ class Content(NamedTuple):
         return found
 
 
-def check_content(tokens: Any, sent_ptr: Any, doc_ptr: Any, vocabulary: Vocabulary) -> Content:
+def check_content(tokens: np.ndarray, sent_ptr: np.ndarray, doc_ptr: np.ndarray, vocabulary: Vocabulary) -> Content:
     """Return read-only arrays of the right types, not copied if possible, or say what is wrong with them."""
     tokens = _read_only("tokens", tokens, np.int32)
     sent_ptr, doc_ptr = _read_only("sent_ptr", sent_ptr, np.int64), _read_only("doc_ptr", doc_ptr, np.int64)
@@ -227,7 +227,7 @@ def check_content(tokens: Any, sent_ptr: Any, doc_ptr: Any, vocabulary: Vocabula
     return content
 
 
-def _read_only(name: str, array: Any, dtype: type) -> np.ndarray:
+def _read_only(name: str, array: np.ndarray, dtype: type) -> np.ndarray:
     given = np.asarray(array)
     view: np.ndarray = np.ascontiguousarray(given, dtype=dtype).view()
     if given.ndim != 1 or (given.dtype != dtype and not np.array_equal(given, view)):

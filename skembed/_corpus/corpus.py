@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
@@ -164,7 +164,7 @@ class SentenceCorpus(Readers):
     def __iter__(self) -> Iterator[list[str]]:
         return (self[i] for i in range(len(self)))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         """Return a 0-d object array: otherwise NumPy would read all sentences, for example in a parameter search."""
         array = np.empty((), object)
         array[()] = self
@@ -196,7 +196,7 @@ class SentenceCorpus(Readers):
         return self._content.sentence_frequencies()
 
     @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> list[str]: ...
+    def __getitem__(self, key: int | np.integer) -> list[str]: ...
     @overload
     def __getitem__(self, key: Any) -> SentenceCorpus: ...
     def __getitem__(self, key: Any) -> list[str] | SentenceCorpus:
@@ -282,7 +282,7 @@ class SentenceCorpus(Readers):
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _loaded=check_content(*state["_loaded"]))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self._path is not None:
             return _make, (None, self.tokenizer, self._settings, self._path, self.digest)
         # Plain arrays: joblib writes large ones to a file that all its processes map. The digest is made if nobody has

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from .._text.sources import advising, filled, iter_sentences, wrong_row
 from .._text.tokenizer import Tokenizer
 from .._validation.columns import (
+    Labelled,
     Sentences,
     as_fields,
     as_list,
@@ -81,12 +82,12 @@ def check_has_text(corpus: SentenceCorpus, name: str) -> None:
         )
 
 
-def takes_corpus(model: Any) -> bool:
+def takes_corpus(model: object) -> bool:
     """Whether a model, or the first step of a pipeline, is an estimator of this package."""
     return hasattr(_first_step(model), "corpus")
 
 
-def _first_step(model: Any) -> Any:
+def _first_step(model: object) -> object:
     while steps := getattr(model, "steps", None):
         model = steps[0][1]
     return model
@@ -97,7 +98,7 @@ def iter_texts(corpus: SentenceCorpus) -> Iterator[str]:
     return map(" ".join, corpus)
 
 
-def sentences_for(model: Any, X: Sentences) -> list[Any] | SentenceCorpus:
+def sentences_for(model: object, X: Sentences) -> list[Any] | SentenceCorpus:
     """Return sentences for a model: a corpus as text, unless the model takes corpora; missing ones by its parameter."""
     sentences = as_sentences(X, missing=getattr(_first_step(model), "missing", "error"))
     if isinstance(sentences, SentenceCorpus) and not takes_corpus(model):
@@ -110,7 +111,7 @@ def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
     return sentences[rows] if isinstance(sentences, SentenceCorpus) else [sentences[row] for row in rows]
 
 
-def as_labelled(record: Any, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
+def as_labelled(record: Labelled, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
     """Return the fields `data` (sentences or pairs, checked), `target` (unchecked) and the optional ones found.
 
     `record` is a Bunch, a mapping or a table with these fields, or the tuple (data, target). A table of pairs may have
@@ -127,7 +128,7 @@ def as_labelled(record: Any, name: str, *, pairs: bool = False, optional: Sequen
     return fields
 
 
-def as_pairs(data: Any, name: str) -> list[tuple[Any, Any]]:
+def as_pairs(data: Iterable[object], name: str) -> list[tuple[Any, Any]]:
     """Return pairs of sentences as a list of tuples.
 
     `data` is a list, zip or array of pairs, or a mapping or table of two columns. A corpus becomes text.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -63,7 +63,7 @@ class PairCorpus:
     @classmethod
     def from_pairs(
         cls,
-        pairs: Any,
+        pairs: Iterable[object],
         *,
         analyzer: Analyzer = "word",
         token_pattern: str | None = None,
@@ -138,7 +138,7 @@ class PairCorpus:
     def __iter__(self) -> Iterator[tuple[list[str], list[str]]]:
         return (self[i] for i in range(len(self)))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         """Return a 0-d object array: otherwise NumPy would read all pairs, for example in a parameter search."""
         array = np.empty((), object)
         array[()] = self
@@ -161,7 +161,7 @@ class PairCorpus:
         return self
 
     @overload
-    def __getitem__(self, key: int | np.integer[Any]) -> tuple[list[str], list[str]]: ...
+    def __getitem__(self, key: int | np.integer) -> tuple[list[str], list[str]]: ...
     @overload
     def __getitem__(self, key: Any) -> PairCorpus: ...
     def __getitem__(self, key: Any) -> tuple[list[str], list[str]] | PairCorpus:
@@ -189,7 +189,7 @@ def _check_sides(sent_ptr: np.ndarray, shown: Callable[[int], str]) -> None:
         )
 
 
-def is_pair(item: Any) -> bool:
+def is_pair(item: object) -> bool:
     """Whether an item of a list may be a pair: a list, tuple or array of two."""
     return isinstance(item, (list, tuple, np.ndarray)) and len(item) == 2
 

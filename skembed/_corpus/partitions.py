@@ -10,9 +10,10 @@ from __future__ import annotations
 import errno
 import shutil
 import uuid
+from collections.abc import Hashable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,19 @@ from .._storage.folders import NewFolder
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
+from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief
 from .._validation.values import PathLike, advice_on, check_client
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
 from .content import STEP, Content, growing_arrays, make_settings
+
+if TYPE_CHECKING:
+    import pyarrow
+    from dask.bag import Bag
+    from dask.dataframe import Series
+    from dask.delayed import Delayed
+    from distributed import Client
+
 
 _ARITY = 8  # vocabularies that a task merges
 _ONE_TABLE = (
@@ -37,8 +47,8 @@ class _Partition(NamedTuple):
 
     file: str
     n_sentences: int
-    first: Any  # document id of the first sentence
-    last: Any
+    first: Hashable  # document id of the first sentence
+    last: Hashable
 
 
 class _Words(NamedTuple):
@@ -50,14 +60,14 @@ class _Words(NamedTuple):
 
 
 def build_from_dask(
-    texts: Any,
-    groups: Any,
+    texts: Series | Bag,
+    groups: Series | Bag | None,
     tokenizer: Tokenizer,
     to: PathLike,
     min_count: int,
     max_features: int | None,
     missing: str,
-    client: Any,
+    client: Client | None,
 ) -> Built:
     """Encode the partitions of a Dask series or bag to the folder `to`."""
     try:
@@ -89,7 +99,7 @@ def build_from_dask(
         )
         if not any(partition.n_sentences for partition in encoded):
             raise ValueError(NO_SENTENCES)
-        level: list[Any] = [partition.file for partition in encoded]
+        level: list[Delayed] = [partition.file for partition in encoded]
         while len(level) > 1:
             level = [merge(level[i : i + _ARITY]) for i in range(0, len(level), _ARITY)]
         vocabulary = order(level[0], str(shared), min_count, max_features)
@@ -103,7 +113,7 @@ def build_from_dask(
     return build_in_folder(encode, tokenizer, settings, to)
 
 
-def _partitions(texts: Any, groups: Any) -> list[Any]:
+def _partitions(texts: Any, groups: Any) -> list[Delayed]:
     """Return one delayed object for each partition: sentences, or pairs of sentences and document ids."""
     from dask.bag import Bag
     from dask.delayed import delayed
@@ -131,7 +141,7 @@ def _partitions(texts: Any, groups: Any) -> list[Any]:
     return list(texts.to_frame("text").assign(is_sentence=True, group=groups).to_delayed())
 
 
-def _of_one_table(texts: Any, groups: Any) -> bool:
+def _of_one_table(texts: Series, groups: Series) -> bool:
     """Whether the rows of two series lie in the same partitions; False if this version of Dask does not say."""
     try:
         from dask.dataframe.dask_expr._expr import are_co_aligned
@@ -141,7 +151,7 @@ def _of_one_table(texts: Any, groups: Any) -> bool:
         return False
 
 
-def _pairs_of_partitions(texts: Any, groups: Any) -> list[Any]:
+def _pairs_of_partitions(texts: Series, groups: Series) -> list[Delayed]:
     """Pair partitions of two tables by their position: to assign one to the other, Dask would shuffle the rows."""
     from dask.delayed import delayed
 
@@ -154,7 +164,7 @@ def _pairs_of_partitions(texts: Any, groups: Any) -> list[Any]:
     return [delayed(_pair)(*pair) for pair in zip(sentences, ids)]
 
 
-def _cut_as(texts: Any, groups: Any) -> Any:
+def _cut_as(texts: Series, groups: Series) -> Series:
     """Cut `groups` at the divisions of `texts`. Left to itself, Dask would cut both, and change the order of rows."""
     if groups.divisions == texts.divisions:
         return groups
@@ -182,7 +192,7 @@ def _check_series(value: Any, name: str) -> None:
         )
 
 
-def _pair(sentences: Any, ids: Any) -> dict[str, Any]:
+def _pair(sentences: Sentences, ids: Labels) -> dict[str, Sentences | Labels]:
     return {"text": sentences, "group": ids}
 
 
@@ -208,7 +218,7 @@ def _encode_partition(
     return _Partition(file, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
 
 
-def _partition_rows(texts: Any) -> str:
+def _partition_rows(texts: Sentences) -> str:
     """Say which rows of a table a partition has: Dask numbers partitions after it has merged some."""
     rows = getattr(texts, "index", None)
     return "" if isinstance(texts, list) or rows is None or not len(rows) else f" (index {rows[0]!s} to {rows[-1]!s})"
@@ -272,7 +282,7 @@ def _read_words(file: str) -> _Words:
     return _Words(*(arrays[name] for name in _Words._fields))
 
 
-def _binary(text: np.ndarray, ptr: np.ndarray) -> Any:
+def _binary(text: np.ndarray, ptr: np.ndarray) -> pyarrow.Array:
     """Return words as an Arrow array of bytes: a word may have half of a surrogate pair, which is not UTF-8."""
     import pyarrow
 
@@ -290,7 +300,7 @@ def _concatenated(
     with ExitStack() as files:
         tokens, sent_ptr, doc_ptr = (files.enter_context(closing(array)) for array in growing_arrays(new))
         sent_ptr.append(np.zeros(1, np.int64))
-        previous: Any = object()  # equal to no document id
+        previous: object = object()  # equal to no document id
         for partition, remap in zip(encoded, remaps):
             if not partition.n_sentences:
                 continue

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._text.sources import advising, iter_grouped_batches
 from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
+from .._validation.columns import Labels, Sentences
 from .._validation.values import PathLike
 from .build import Built, build
+
+if TYPE_CHECKING:
+    from dask.bag import Bag
+    from dask.dataframe import Series
+    from distributed import Client
 
 
 class Readers:
@@ -43,8 +48,8 @@ class Readers:
     @classmethod
     def from_sentences(
         cls,
-        sentences: Iterable[Any],
-        groups: Iterable[Any] | None = None,
+        sentences: Sentences,
+        groups: Labels = None,
         *,
         analyzer: Analyzer = "word",
         token_pattern: str | None = None,
@@ -187,7 +192,7 @@ class Readers:
         return_ids: str,
         to: PathLike | None = None,
         n_jobs: int | None = None,
-    ) -> tuple[Self, NDArray[Any]]: ...
+    ) -> tuple[Self, np.ndarray]: ...
     @classmethod
     def from_parquet(
         cls,
@@ -262,11 +267,11 @@ class Readers:
     @classmethod
     def from_dask(
         cls,
-        sentences: Any,
-        groups: Any = None,
+        sentences: Series | Bag,
+        groups: Series | Bag | None = None,
         *,
         to: PathLike,
-        client: Any = None,
+        client: Client | None = None,
         analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.scikit_learn import fit_context
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
+from .._text.tokenizer import Analyzer, Stemmer, StopWords
+from .._training.encoded_text import Annotations
 from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
 from .._training.state import Fitted
-from .._validation.constraints import integers
+from .._validation.columns import Labels, Rows, Sentences
+from .._validation.constraints import Constraints, integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
+from .._validation.values import RandomState
+from .._word_vectors.matches import WordVectors
 
 
 class StudentVectorizer(SpelledWords):
@@ -130,7 +136,7 @@ class StudentVectorizer(SpelledWords):
     score_ = Fitted[float]()
 
     _learns_from = "targets"
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints: Constraints = {
         **SpelledWords._parameter_constraints,
         "n_components": [integers(1), StrOptions({"auto"})],
     }
@@ -139,20 +145,20 @@ class StudentVectorizer(SpelledWords):
         self,
         n_components: int | str = "auto",
         *,
-        word_vectors: Any = None,
+        word_vectors: WordVectors | Sequence[WordVectors] | None = None,
         alpha: float | str = "auto",
         unknown: str = "ngrams",
         min_count: int = 1,
         max_features: int | None = None,
-        analyzer: Any = "word",
+        analyzer: Analyzer = "word",
         token_pattern: str | None = None,
         lowercase: bool = True,
-        stop_words: Any = None,
-        stemmer: Any = None,
+        stop_words: StopWords = None,
+        stemmer: Stemmer = None,
         missing: str = "error",
-        corpus: Any = None,
+        corpus: SentenceCorpus | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.word_vectors = word_vectors
@@ -170,7 +176,7 @@ class StudentVectorizer(SpelledWords):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.single_output = False
@@ -178,7 +184,7 @@ class StudentVectorizer(SpelledWords):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
         """Learn from sentences and the teacher's vectors of them.
 
         Parameters
@@ -211,7 +217,7 @@ class StudentVectorizer(SpelledWords):
         return self
 
     @fit_context
-    def fit_left_out(self, X: Any, y: Any, *, groups: Any = None) -> NDArray[np.float32]:
+    def fit_left_out(self, X: Sentences, y: Labels, *, groups: Labels = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
 
         `transform` gives rows of sentences that it has learned from, which fit the teacher's vectors better than those
@@ -236,7 +242,7 @@ class StudentVectorizer(SpelledWords):
         assert left_out is not None
         return left_out
 
-    def transform_targets(self, Y: Any) -> NDArray[np.float32]:
+    def transform_targets(self, Y: Rows) -> NDArray[np.float32]:
         """Turn the teacher's vectors into the space of the student's.
 
         So a question embedded by the teacher can be compared with documents embedded by the student.
@@ -268,7 +274,7 @@ class StudentVectorizer(SpelledWords):
             return np.zeros((0, len(components)), np.float32)
         return unit((unit(targets) - mean) @ components.T)
 
-    def _sentence_targets(self, corpus: SentenceCorpus, y: Any) -> tuple[np.ndarray, ...]:
+    def _sentence_targets(self, corpus: SentenceCorpus, y: Labels) -> Annotations:
         name = "X" if self.corpus is None else "corpus"
         targets = checked_targets(y, corpus.n_sentences, type(self).__name__, name)
         if self.n_components != "auto" and self.n_components > targets.shape[1]:
@@ -277,7 +283,7 @@ class StudentVectorizer(SpelledWords):
             )
         return (targets,)
 
-    def _learn(self, corpus: SentenceCorpus, y: Any, *, leave_out: bool = False) -> NDArray[np.float32] | None:
+    def _learn(self, corpus: SentenceCorpus, y: Labels, *, leave_out: bool = False) -> NDArray[np.float32] | None:
         """Set the fitted attributes; return the rows of the sentences as if each had been left out, if wanted."""
         random_state = check_random_state(self.random_state)
         learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence

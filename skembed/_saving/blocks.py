@@ -18,6 +18,7 @@ from .._meta_estimators.text_blocks import NAMES, SOURCES, BuiltInBlocks, count_
 from .._meta_estimators.text_vectorizer import TextVectorizer
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._methods.student import StudentVectorizer
+from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._text.character_counts import NgramVocabulary
@@ -112,7 +113,9 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
     return Description(entries, arrays, axes, left_out)
 
 
-def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pretrained: Any) -> TextVectorizer:
+def blocks_of(
+    entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pretrained: PretrainedModel | None
+) -> TextVectorizer:
     """Undo :func:`describe_blocks`; a ValueError or TypeError says what is wrong.
 
     `pretrained` is the model that the user passes, None for the one whose path was saved.
@@ -170,7 +173,7 @@ def blocks_of(entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pret
 
 
 def _given_of(
-    entries: Any, parts: dict[str, dict[str, np.ndarray]], model: TextVectorizer, pretrained: Any
+    entries: Any, parts: dict[str, dict[str, np.ndarray]], model: TextVectorizer, pretrained: PretrainedModel | None
 ) -> dict[str, GivenBlock]:
     """The block of the pretrained model, if there is one; sets the parameter."""
     arrays = parts.pop(PRETRAINED, {})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from .. import __version__
 from .._base.text import TextEstimator
@@ -14,7 +15,7 @@ from .._validation.values import plain
 _OF_THE_FIT = {"init", "corpus", "embedding", "word_vectors", "n_jobs", "verbose"}
 
 
-def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) -> str:
+def card_of(estimator: BaseEstimator, *, inference_only: bool, dtype: str, left_out: int) -> str:
     """Return the text of the card of a fitted estimator."""
     name = type(estimator).__name__
     n_features = f"{estimator.n_features_out_:,} dimensions a"
@@ -64,5 +65,5 @@ def card_of(estimator: Any, *, inference_only: bool, dtype: str, left_out: int) 
     )
 
 
-def _is_same(value: Any, default: Any) -> bool:
+def _is_same(value: object, default: object) -> bool:
     return type(value) is type(default) and bool(value == default)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._meta_estimators.text_vectorizer import TextVectorizer
+from .._pretrained.models import PretrainedModel
 from .._pretrained.saved import MissingModelError
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._text.tokenizer import RefusedPatternError
@@ -21,7 +23,9 @@ _CARD = "README.md"
 _KIND = FolderKind("model", "model.json", ENTRY_TYPES, texts=(_CARD,))
 
 
-def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype: str = "float32") -> dict[str, int]:
+def save(
+    estimator: BaseEstimator, path: PathLike, *, inference_only: bool = False, dtype: str = "float32"
+) -> dict[str, int]:
     """Save a fitted estimator as a folder that holds no code.
 
     The folder has the file ``model.json``, the arrays that it names as safetensors, and a card for people,
@@ -105,7 +109,9 @@ def save(estimator: Any, path: PathLike, *, inference_only: bool = False, dtype:
     return {"written": written, "left_out": model.left_out}
 
 
-def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None, pretrained: Any = None) -> Any:
+def load(
+    path: PathLike, *, mmap: bool = False, token_pattern: str | None = None, pretrained: PretrainedModel | None = None
+) -> Any:
     """Load an estimator that :func:`save` wrote.
 
     No code of the folder runs. Class, parameters, types and sizes of all arrays and the digest of both files are
@@ -157,7 +163,7 @@ def load(path: PathLike, *, mmap: bool = False, token_pattern: str | None = None
 
 
 def load_with_digest(
-    path: PathLike, *, mmap: bool, token_pattern: str | None, pretrained: Any = None
+    path: PathLike, *, mmap: bool, token_pattern: str | None, pretrained: PretrainedModel | None = None
 ) -> tuple[Any, str]:
     """Return what :func:`load` returns, and the digest of its folder."""
     folder = user_path(path)

@@ -17,14 +17,14 @@ from .._text.sources import decode_words, encode_words
 from .._text.tokenizer import Tokenizer, check_pattern
 from .._text.words import DataTokenizer
 from .._validation.messages import brief
-from .._validation.values import plain
+from .._validation.values import JSON, plain
 from .values import ArrayStore, from_json, to_json
 
 _HOMES = "skembed", "skembed.research"  # of the estimators
 _WORDS, _OFFSETS = "vocabulary_.text", "vocabulary_.offsets"
 _LEARNER = "word2vec_"  # a model within a model, of the same words
 # What only a new fit reads, and what is saved instead.
-_NOT_NEEDED: dict[str, Any] = dict.fromkeys(("init", "corpus", "embedding", "expand_with")) | {"word_vectors": []}
+_NOT_NEEDED: dict[str, object] = dict.fromkeys(("init", "corpus", "embedding", "expand_with")) | {"word_vectors": []}
 _OF_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")  # settings of a pipeline, not of the model
 # The entries of a header that describe the model.
 ENTRY_TYPES = {"class": str, "inference_only": bool, "parameters": dict, "tokenizer": dict, "attributes": dict}
@@ -49,7 +49,7 @@ def names_of_estimators() -> list[str]:
     return [cls.__name__ for home in _HOMES for cls in _estimators_of(home, import_module(home).__all__)]
 
 
-def _estimators_of(home: str, names: list[Any]) -> Iterator[type[TextEstimator]]:
+def _estimators_of(home: str, names: list[str]) -> Iterator[type[TextEstimator]]:
     module = import_module(home)
     for name in names:
         found = getattr(module, name) if name in module.__all__ else None
@@ -57,7 +57,7 @@ def _estimators_of(home: str, names: list[Any]) -> Iterator[type[TextEstimator]]
             yield found
 
 
-def describe_model(estimator: Any, *, inference_only: bool) -> Description:
+def describe_model(estimator: TextEstimator, *, inference_only: bool) -> Description:
     """Return what is saved of an estimator."""
     model, store = _as_saved(estimator, inference_only=inference_only), ArrayStore()
     try:
@@ -79,7 +79,7 @@ def describe_model(estimator: Any, *, inference_only: bool) -> Description:
     return Description(entries | {"inference_only": bool(inference_only)}, arrays, axes, left_out)
 
 
-def _check_parameters(model: Any) -> None:
+def _check_parameters(model: TextEstimator) -> None:
     """Raise a ValueError if a parameter is invalid, as it is or as it was in the fit."""
     validate_parameters(model)
     if (layout := model._state.layout) is not None:
@@ -88,7 +88,7 @@ def _check_parameters(model: Any) -> None:
         validate_parameters(as_fitted(model, model._state))
 
 
-def _check_layout(model: Any) -> None:
+def _check_layout(model: TextEstimator) -> None:
     """Raise a ValueError if the parameters of the fit are not those that its arrays depend on."""
     state = model._state
     if state.layout is not None:
@@ -97,7 +97,7 @@ def _check_layout(model: Any) -> None:
             raise ValueError(f"_layout is {brief(state.layout)}, which is not that of {type(model).__name__}.")
 
 
-def _check_others(model: Any) -> None:
+def _check_others(model: TextEstimator) -> None:
     """Raise a ValueError if a user has set an attribute, which a folder does not hold."""
     if others := sorted(set(vars(model)) - set(model.get_params(deep=False)) - {"_state"}):
         raise ValueError(
@@ -117,11 +117,11 @@ def _arrays_within(estimator: Any) -> dict[int, int]:
     return found
 
 
-def _as_saved(estimator: Any, *, inference_only: bool) -> Any:
+def _as_saved(estimator: TextEstimator, *, inference_only: bool) -> TextEstimator:
     """A copy with all that is saved, and nothing else."""
     model = copy(estimator)
     for name in _OF_SCIKIT_LEARN:
-        vars(model).pop(name, None)
+        model.__dict__.pop(name, None)
     state: Any = model._state
     if inference_only:
         state = state.for_inference(records_of(model, state))
@@ -143,9 +143,9 @@ def _drop_what_a_fit_reads(model: TextEstimator) -> None:
                 setattr(model, name, value)
 
 
-def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
+def _entries_of(model: TextEstimator, prefix: str, store: ArrayStore) -> dict[str, Any]:
     params, tokenizer = model.get_params(deep=False), tokenizer_options(model._state.tokenizer)
-    attributes = {}
+    attributes: dict[str, JSON] = {}
     for name, value in model._state.without("vocabulary_", "_tokenizer").values().items():
         if name == _LEARNER and value is not None:
             attributes[name] = {"model": _entries_of(value, f"{name}.", store)}
@@ -159,7 +159,7 @@ def _entries_of(model: Any, prefix: str, store: ArrayStore) -> dict[str, Any]:
     }
 
 
-def parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
+def parameter_to_json(name: str, value: Any, store: ArrayStore) -> JSON:
     if name == "random_state" and isinstance(value, np.random.RandomState):
         raise TypeError(
             "random_state is a RandomState, which a folder cannot hold. Set it to None or an int: a fitted model does "
@@ -178,7 +178,7 @@ def parameter_to_json(name: str, value: Any, store: ArrayStore) -> Any:
     return held
 
 
-def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> Any:
+def model_of(entries: dict[str, Any], arrays: dict[str, np.ndarray], token_pattern: str | None) -> TextEstimator:
     """Undo :func:`describe_model`; a ValueError or TypeError says what is wrong."""
     for array in arrays.values():
         array.flags.writeable = False  # so that a model within a model goes on to share them
@@ -193,7 +193,7 @@ def _model_of(
     token_pattern: str | None,
     *,
     for_training: bool,
-) -> Any:
+) -> TextEstimator:
     cls = class_of(entries["class"])
     if cls is None:
         raise ValueError(f"{brief(entries['class'])} is no class that this skembed can load.")
@@ -222,7 +222,7 @@ def _model_of(
     return model
 
 
-def inner_entries(value: Any, name: str) -> dict[str, Any]:
+def inner_entries(value: object, name: str) -> dict[str, Any]:
     """The entries of a model within a model, with their types checked."""
     entries = value.get("model") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(entries, dict) or any(

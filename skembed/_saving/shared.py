@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 
 from .._base.text import TextEstimator
+from .._validation.columns import Sentences
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
 from .folder import load_with_digest, read_digest, save
@@ -28,7 +30,9 @@ class SavedModel(NamedTuple):
     token_pattern: str | None
 
     @classmethod
-    def of(cls, model: Any, folder: PathLike | None = None, token_pattern: str | None = None) -> SavedModel:
+    def of(
+        cls, model: BaseEstimator | PathLike, folder: PathLike | None = None, token_pattern: str | None = None
+    ) -> SavedModel:
         """Return the model at a path, or save an estimator to a folder: None means one that goes with this process."""
         if isinstance(model, (str, os.PathLike)):
             path = user_path(model)
@@ -61,7 +65,7 @@ class SavedModel(NamedTuple):
         if issparse(model.transform([])):
             raise ValueError(f"{brief(model)} has sparse rows, which do not fit into a column or table of vectors.")
 
-    def vectors(self, sentences: Any) -> np.ndarray:
+    def vectors(self, sentences: Sentences) -> np.ndarray:
         """Return the dense rows of sentences, whatever `transform_output` scikit-learn is set to."""
         return np.asarray(self.load().transform(sentences))
 

@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from .._text.words import DataTokenizer, tokenizer_from_json, tokenizer_to_json
 from .._validation.messages import brief
+from .._validation.values import JSON
 
 _SCALARS = {"bool", "float32", "float64", "int32", "int64"}
 _ARRAYS = {"float32", "float64", "int64", "uint8"}
@@ -36,7 +37,7 @@ class ArrayStore:
         return {"transposed" if is_transposed else "array": known}
 
 
-def to_json(value: Any, name: str, store: ArrayStore) -> Any:
+def to_json(value: Any, name: str, store: ArrayStore) -> JSON:
     """Return what JSON holds for a value; a TypeError names a value that has no such form."""
     if value is None or type(value) in (bool, int, str):
         return value
@@ -70,7 +71,7 @@ def to_json(value: Any, name: str, store: ArrayStore) -> Any:
     raise TypeError(f"{name}={brief(value)} cannot be saved: a folder holds numbers, strings and arrays, and no code.")
 
 
-def from_json(value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def from_json(value: JSON, arrays: Mapping[str, np.ndarray]) -> Any:
     """Undo :func:`to_json`; a ValueError says what is wrong."""
     if isinstance(value, list):
         return [from_json(item, arrays) for item in value]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from .plan import (
     in_groups,
 )
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+
 _ATTEMPTS = 3  # of a round, before the fit ends
 _PAUSE = 1.0  # seconds, in which a cluster notices that a worker is lost
 _GOES_ON = "With a checkpoint, the fit goes on from the last one written"
@@ -35,7 +39,7 @@ class _WorkerLostError(Exception):
 class Dask:
     """Computes tasks, and merges of their results, on the workers of a Dask cluster."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         check_client(client, "engine")
         self.client = client
         self._compared: set[str] = set()  # addresses of workers

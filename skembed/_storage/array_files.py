@@ -16,6 +16,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._validation.values import PathLike, naming, user_path
 
@@ -107,9 +108,9 @@ def _bytes_of(array: np.ndarray) -> memoryview:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8).data
 
 
-def _header(arrays: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]], length: int = 0) -> bytes:
+def _header(arrays: Mapping[str, tuple[np.dtype, tuple[int, ...]]], length: int = 0) -> bytes:
     """Return the begin of a file: the types, shapes and offsets of its arrays, in at least `length` bytes."""
-    described: dict[str, Any] = {}
+    described: dict[str, object] = {}
     end = 0
     for name, (dtype, shape) in arrays.items():
         first, end = end, end + dtype.itemsize * math.prod(shape)
@@ -130,7 +131,7 @@ class _NamedFile(io.FileIO):
 class GrowingArray:
     """An array of one axis that grows at its end: in memory, or in a file of its own."""
 
-    def __init__(self, name: str, dtype: Any, file: Path | None) -> None:
+    def __init__(self, name: str, dtype: DTypeLike, file: Path | None) -> None:
         self._name, self._dtype = name, np.dtype(dtype).newbyteorder("<")
         self._size = 0
         self._appended = [np.empty(0, self._dtype)]  # if there is no file

@@ -204,7 +204,7 @@ def content_digest(kind: FolderKind, entries: Mapping[str, JSON], arrays: Mappin
     return digest_of(_content(kind, entries, arrays))
 
 
-def _content(kind: FolderKind, entries: Mapping[str, JSON], arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def _content(kind: FolderKind, entries: Mapping[str, JSON], arrays: Mapping[str, np.ndarray]) -> dict[str, JSON]:
     digests = {name: digest_of_array(array) for name, array in arrays.items()}
     return {"format": kind.format, "version": _VERSION, **entries, "arrays": digests}
 

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from .._validation.messages import brief
+from .._validation.values import JSON
 from .words import DataTokenizer, compose, lower, split_words
 
 ANALYZERS = "char", "char_wb"
@@ -163,7 +164,7 @@ class CharacterNgrams(DataTokenizer):
             for end in range(start + shortest, min(start + longest, len(span)) + 1):
                 yield span[start:end]
 
-    def to_json(self) -> list[Any]:
+    def to_json(self) -> list[JSON]:
         """Return the parameters as JSON holds them."""
         return [self.analyzer, *self.ngram_range, self.lowercase, self.words, self.n_buckets]
 

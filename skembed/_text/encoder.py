@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -340,7 +340,10 @@ def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
                 ) from None
 
 
-def scan_rows(scan: Callable[[Batch], Any], batch: Batch, first_row: int) -> Any:
+_Scanned = TypeVar("_Scanned")
+
+
+def scan_rows(scan: Callable[[Batch], _Scanned], batch: Batch, first_row: int) -> _Scanned:
     """Scan a batch; the error for an item that is not a string, or not UTF-8, names its row."""
     try:
         return scan(batch)

@@ -64,7 +64,7 @@ def iter_parquet(
         if has_rows:  # pandas writes a column without rows as numbers
             _check_schema(file.name, schema, names, needs_text)
     starts, n_rows = [0], 0
-    previous: Any = object()  # equal to no document id
+    previous: object = object()  # equal to no document id
     for file in files:
         for columns in _iter_columns(file, names, others, needs_text, may_be_null=missing == "empty"):
             if ids is not None and ids_found is not None:

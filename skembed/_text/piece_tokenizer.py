@@ -95,7 +95,7 @@ class PieceTokenizer(DataTokenizer):
         return self.text
 
     @classmethod
-    def from_json(cls, value: Any) -> PieceTokenizer:
+    def from_json(cls, value: object) -> PieceTokenizer:
         """Undo :meth:`to_json`."""
         if not isinstance(value, str):
             raise ValueError(f"{brief(value)} is no text of a tokenizer.")
@@ -136,7 +136,7 @@ def _kind(entry: Any, what: str) -> str:
     return kind
 
 
-def _not_supported(what: str, entry: Any) -> ValueError:
+def _not_supported(what: str, entry: object) -> ValueError:
     return ValueError(f"its {what} {brief(entry, 200)} cannot be expressed exactly.")
 
 

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._validation.columns import (
+    Labels,
+    Sentences,
     arrow_of,
     column_advice,
     filling_code,
@@ -136,7 +138,7 @@ def lowered_characters(*, is_lowered: bool = False) -> np.ndarray:
     return lowered
 
 
-def iter_columns(X: Any, size: int, fill: bool = False) -> Iterator[Column | list[Any]] | None:
+def iter_columns(X: object, size: int, fill: bool = False) -> Iterator[Column | list[Any]] | None:
     """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
 
     A batch with missing values is a list, or, if `fill`, has empty strings in their place. Returns None if `X` is no
@@ -243,7 +245,7 @@ class MissingSentence(TypeError):
     """A row is missing (None, NaN, NaT or NA). :func:`advising` adds how to replace it."""
 
 
-def wrong_row(row: int, item: Any, name: str = "X") -> TypeError:
+def wrong_row(row: int, item: object, name: str = "X") -> TypeError:
     """Return the error for a row that is not a string, with advice."""
     kind, place = type(item).__name__, f"Row {row}" if name == "X" else f"Row {row} of {name}"
     if is_missing(item):
@@ -260,7 +262,7 @@ def wrong_row(row: int, item: Any, name: str = "X") -> TypeError:
 
 
 @contextmanager
-def advising(X: Any) -> Iterator[None]:
+def advising(X: object) -> Iterator[None]:
     """Add to the error for a missing sentence how to replace it in `X`."""
     try:
         yield
@@ -269,7 +271,7 @@ def advising(X: Any) -> Iterator[None]:
 
 
 def iter_batches(
-    X: Any, tokenizer: Tokenizer, name: str = "X", multiple: int = 1, missing: str = "error"
+    X: Sentences, tokenizer: Tokenizer, name: str = "X", multiple: int = 1, missing: str = "error"
 ) -> Iterator[list[Any] | Column]:
     """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
 
@@ -336,7 +338,7 @@ def _n_characters(sentences: Sequence[Any]) -> int:
     return sum(len(sentence) for sentence in sentences if isinstance(sentence, str))
 
 
-def _take_batch(items: Iterator[Any]) -> list[Any]:
+def _take_batch(items: Iterator[object]) -> list[Any]:
     """Take a batch; the length of the last sentence taken estimates that of its neighbours."""
     taken: list[Any] = []
     length, n_more = 0, 1
@@ -349,7 +351,7 @@ def _take_batch(items: Iterator[Any]) -> list[Any]:
 
 
 def iter_grouped_batches(
-    sentences: Iterable[Any], groups: Iterable[Any] | None, tokenizer: Tokenizer, missing: str = "error"
+    sentences: Sentences, groups: Labels, tokenizer: Tokenizer, missing: str = "error"
 ) -> Iterator[tuple[list[Any] | Column, list[int]]]:
     """Yield batches of sentences, with the indices in them at which a new document begins."""
     batches = iter_batches(sentences, tokenizer, name="sentences", multiple=2, missing=missing)
@@ -364,7 +366,7 @@ def iter_grouped_batches(
     if None not in (n_labels, n_given) and n_labels != n_given:
         raise ValueError(f"groups has {n_labels} entries for {n_given} sentences; each sentence needs one.")
     n_sentences = 0
-    previous: Any = object()  # equal to no label
+    previous: object = object()  # equal to no label
     for batch in batches:
         ids = list(islice(labels, len(batch)))
         if len(ids) < len(batch):
@@ -379,7 +381,7 @@ def iter_grouped_batches(
         raise ValueError(f"groups has more than {n_sentences} entries for {n_sentences} sentences.")
 
 
-def document_starts(previous: Any, ids: list[Any], first_row: int) -> list[int]:
+def document_starts(previous: object, ids: list[Any], first_row: int) -> list[int]:
     """Return the indices at which the document id is not that of the sentence before."""
     starts: list[int] = []
     try:

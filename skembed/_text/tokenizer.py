@@ -18,7 +18,7 @@ import numpy as np
 
 from .._validation.columns import items_of
 from .._validation.messages import brief
-from .._validation.values import plain
+from .._validation.values import JSON, plain
 from .character_ngrams import ANALYZERS, BOTH, CharacterNgrams
 from .words import (
     DataTokenizer,
@@ -151,7 +151,7 @@ class Tokenizer:
         # The analyzer is not pickled, because it is cheap to build again.
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     @cached_property
@@ -219,7 +219,7 @@ class Tokenizer:
         in_python: _Stemmer = getattr(module, self.stemmer.title().replace("_", "") + "Stemmer")().stemWord
         return _c_stemmer(self.stemmer, in_python) or in_python
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, JSON]:
         """Return the options as a dictionary that JSON can hold; code becomes ``{"callable": "module:name"}``."""
         stop_words = list(self.stop_words) if isinstance(self.stop_words, tuple) else self.stop_words
         return {
@@ -306,7 +306,7 @@ def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
     return stem_word
 
 
-def same_option(mine: Any, other: Any) -> bool:
+def same_option(mine: object, other: object) -> bool:
     """Whether two options are equal, or copies of one callable object, since `clone` copies such objects."""
     if mine == other or not (callable(mine) and callable(other)):
         return bool(mine == other)
@@ -318,12 +318,12 @@ def same_option(mine: Any, other: Any) -> bool:
         return False
 
 
-def reads_strings(analyzer: Any) -> bool:
+def reads_strings(analyzer: object) -> bool:
     """Whether an analyzer takes strings alone: others are code of the user, which may take anything."""
     return not callable(analyzer) or isinstance(analyzer, DataTokenizer)
 
 
-def _check_pattern(token_pattern: Any) -> None:
+def _check_pattern(token_pattern: object) -> None:
     if not isinstance(token_pattern, str):
         raise TypeError(f"token_pattern must be a string or None, got {type(token_pattern).__name__}.")
     try:
@@ -350,7 +350,7 @@ def _check_stop_words(stop_words: Any) -> str | tuple[str, ...] | None:
     return tuple(sorted({str(word) for word in words}))  # sorted: a set's order changes from one process to the next
 
 
-def _as_json(option: Any) -> Any:
+def _as_json(option: Any) -> JSON:
     if option is None or isinstance(option, str):
         return option
     if isinstance(option, DataTokenizer):

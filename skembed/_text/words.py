@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from .._validation.messages import brief
+from .._validation.values import JSON
 
 
 class DataTokenizer(ABC):
@@ -31,7 +32,7 @@ class DataTokenizer(ABC):
         """Return the tokens of a text."""
 
     @abstractmethod
-    def to_json(self) -> Any:
+    def to_json(self) -> JSON:
         """Return all that the tokenizer is, as JSON can hold it."""
 
     @classmethod
@@ -46,7 +47,7 @@ def _kind_of(cls: type[DataTokenizer]) -> str:
     return module.rpartition(".")[2] if is_own else f"{module}:{cls.__qualname__}"
 
 
-def tokenizer_to_json(tokenizer: DataTokenizer) -> list[Any]:
+def tokenizer_to_json(tokenizer: DataTokenizer) -> list[JSON]:
     """Return the kind of a tokenizer and what it is."""
     return [_kind_of(type(tokenizer)), tokenizer.to_json()]
 

@@ -8,6 +8,7 @@ __all__ = [
     "checkpoint",
     "dense",
     "encoded_text",
+    "estimators",
     "learned_arrays",
     "negatives",
     "pairs",

@@ -10,12 +10,13 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .. import __version__
 from .._corpus.corpus import SentenceCorpus
 from .._storage.folders import FolderKind, new_folder, open_folder, read_header
 from .._validation.messages import brief
-from .._validation.values import PathLike, user_path
+from .._validation.values import JSON, PathLike, user_path
 from .encoded_text import Annotations
 from .state import FittedState
 
@@ -51,7 +52,7 @@ class Checkpoint:
         """Seed of the fit that began; None if none has."""
         return None if self._found is None else self._found["seed"]
 
-    def begin(self, seed: int, fit: Mapping[str, Any]) -> None:
+    def begin(self, seed: int, fit: Mapping[str, JSON]) -> None:
         """Write a checkpoint of no pass; if there is one, check that it is of this fit.
 
         `fit` says by name what decides the result, as JSON can hold it. A ValueError says what differs.
@@ -73,7 +74,7 @@ class Checkpoint:
         if changes:
             raise ValueError(f"The checkpoint at {self.path} is of another fit: {'; '.join(changes)}. {_HOW_TO_GO_ON}")
 
-    def write(self, arrays: Mapping[str, np.ndarray], progress: Mapping[str, Any]) -> None:
+    def write(self, arrays: Mapping[str, np.ndarray], progress: Mapping[str, JSON]) -> None:
         """Replace the state; an OSError says why that is not possible, and the last state is still there."""
         if self.path is not None:
             with new_folder(self.path, _KIND) as new:
@@ -100,7 +101,9 @@ class Checkpoint:
         return None
 
 
-def identity_of(estimator: Any, corpus: SentenceCorpus, annotations: Annotations, state: FittedState) -> dict[str, Any]:
+def identity_of(
+    estimator: BaseEstimator, corpus: SentenceCorpus, annotations: Annotations, state: FittedState
+) -> dict[str, JSON]:
     """Describe a fit by name, as JSON can hold it; `state` is that before the first pass."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _LEFT_OUT}
     return {
@@ -116,7 +119,7 @@ def identity_of(estimator: Any, corpus: SentenceCorpus, annotations: Annotations
     }
 
 
-def _as_plain(value: Any) -> Any:
+def _as_plain(value: object) -> JSON:
     """A value as JSON has it; of what is no number and no string the type alone, since it decides text or start."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -125,7 +128,7 @@ def _as_plain(value: Any) -> Any:
     return type(value).__name__
 
 
-def _digest_of(items: Iterable[Any]) -> str:
+def _digest_of(items: Iterable[object]) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for item in items:
         if isinstance(item, np.ndarray):

@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._corpus.corpus import SentenceCorpus
 from .._validation.columns import Sentences
 from .._validation.messages import brief
 from .checkpoint import Checkpoint, PartOfPass
 from .encoded_text import EncodedText, without_classes
+from .estimators import Learner
 from .learned_arrays import LearnedArray, moving
 from .state import FittedState
 from .trainer import HELD_OUT_PASS
@@ -258,7 +260,7 @@ class Progress:
 class PassTasks:
     """Tells scikit-learn's callbacks, where the version has them, about the fit and its passes."""
 
-    def __init__(self, estimator: Any, X: Sentences, n_passes: int) -> None:
+    def __init__(self, estimator: BaseEstimator, X: Sentences, n_passes: int) -> None:
         self.estimator, self.X = estimator, X
         self.fit: Any = None
         self.epoch: Any = None
@@ -271,14 +273,14 @@ class PassTasks:
             self.epoch = self.fit.subcontext(task_name="pass")
             self.epoch.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
 
-    def end_pass(self, fitted: Callable[[], dict[str, Any]]) -> bool:
+    def end_pass(self, fitted: Callable[[], dict[str, object]]) -> bool:
         """Return whether a callback asks to stop. `fitted` gives the attributes of a model stopped here."""
         return self._end(self.epoch, fitted)
 
-    def end(self, fitted: Callable[[], dict[str, Any]]) -> None:
+    def end(self, fitted: Callable[[], dict[str, object]]) -> None:
         self._end(self.fit, fitted)
 
-    def _end(self, task: Any, fitted: Callable[[], dict[str, Any]]) -> bool:
+    def _end(self, task: Any, fitted: Callable[[], dict[str, object]]) -> bool:
         if task is None:
             return False
         return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))
@@ -295,7 +297,7 @@ def make_passes(
     rate: float,
     falls: bool,
     tasks: PassTasks,
-    finish: Callable[[FittedState], dict[str, Any]],
+    finish: Callable[[FittedState], dict[str, object]],
     warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
     checkpoint: Checkpoint = NO_CHECKPOINT,
 ) -> FittedState:
@@ -336,7 +338,7 @@ def make_passes(
     return learning.result()
 
 
-def check_finite(estimator: Any, weights: list[np.ndarray], loss: float, epoch: int) -> None:
+def check_finite(estimator: Learner, weights: list[np.ndarray], loss: float, epoch: int) -> None:
     """Raise an error if the weights, or the loss, have diverged."""
     largest = _largest_of(weights)
     if not (np.isfinite(loss) and loss < _LARGEST_SOUND_VALUE and largest < _LARGEST_SOUND_VALUE):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import Any, Generic, NoReturn, Self, TypeGuard, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _LARGE = 1 << 16  # bytes; smaller arrays are stored whole
 _N_SAMPLED = 1024
 
 
-def has_empty_rows(value: Any) -> bool:
+def has_empty_rows(value: object) -> TypeGuard[np.ndarray]:
     """Whether this is a large matrix in which most rows have only zero bits (so not -0.0)."""
     if not (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fiu"):
         return False
@@ -53,7 +53,7 @@ def with_empty_rows(shape: tuple[int, ...], rows: np.ndarray, values: np.ndarray
 
 
 ABSENT: Any = None  # of a field that a method does not have, or that is not known yet
-_TYPES: dict[str, Any] = {  # by the annotation of a field, without what is in brackets
+_TYPES: dict[str, type | tuple[type, ...]] = {  # by the annotation of a field, without what is in brackets
     "Tokenizer": Tokenizer,
     "bool": bool,
     "dict": dict,
@@ -84,7 +84,7 @@ class Vocabulary(dict[str, int]):
         dict.update(found, zip(words, range(len(vocabulary), len(vocabulary) + len(words))))
         return found
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("vocabulary_ cannot be changed. Fit the estimator again, or call partial_fit with more text.")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
@@ -97,7 +97,7 @@ class Vocabulary(dict[str, int]):
         return dict(self)
 
 
-def _as_rows(rows: Iterable[Any], n_rows: int) -> np.ndarray:
+def _as_rows(rows: Iterable[int], n_rows: int) -> np.ndarray:
     try:
         return np.fromiter(rows, np.int64, n_rows)
     except (TypeError, ValueError, OverflowError) as error:
@@ -123,7 +123,7 @@ class FittedState:
     word_weight: np.float32 = ABSENT  # factor of the weights of words beside n-grams of characters
     ngram_weight: np.float32 = ABSENT  # factor of those of the n-grams
     seed: int = ABSENT
-    layout: dict[str, Any] = ABSENT  # options that fix the shapes of the arrays, as they were in the fit
+    layout: dict[str, object] = ABSENT  # options that fix the shapes of the arrays, as they were in the fit
     waiting: dict[str, int] = ABSENT  # counts of words that are not learned yet
     n_frozen: int = 0  # the first words, which do not move
     n_steps: int = ABSENT  # of Adam
@@ -133,11 +133,11 @@ class FittedState:
     n_iter_: int = ABSENT
     loss_curve_: list[float] = ABSENT
     validation_loss_curve_: list[float] = ABSENT
-    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
     start: Any = ABSENT  # the vectors of `init`, during a fit
     records: Sequence[LearnedArray] = ABSENT  # of the arrays, during a fit
 
-    def with_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def with_arrays(self, arrays: Mapping[str, np.ndarray]) -> Self:
         """The state with more arrays, or others."""
         return replace(self, arrays={**self.arrays, **arrays})
 
@@ -316,17 +316,17 @@ class Fitted(Generic[_Value]):
         why = "is not fitted" if state is None else "was fitted without it"
         raise AttributeError(f"{name} has no attribute {self._name!r}: this {name} {why}.", name=self._name)
 
-    def __set__(self, estimator: Any, value: Any) -> NoReturn:
+    def __set__(self, estimator: object, value: object) -> NoReturn:
         raise AttributeError(
             f"{self._name} of {type(estimator).__name__} is what a fit has learned, and cannot be changed. Fit again, "
             "or change a copy of the array. Word vectors of your own go into MeanEmbeddingVectorizer or into init.",
             name=self._name,
         )
 
-    def __delete__(self, estimator: Any) -> NoReturn:
+    def __delete__(self, estimator: object) -> NoReturn:
         self.__set__(estimator, None)
 
 
-def _value_of(state: Any, name: str) -> Any:
+def _value_of(state: FittedState, name: str) -> Any:
     found = getattr(state, name, None)
     return state.arrays.get(name) if found is None else found

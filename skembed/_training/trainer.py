@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numba
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._compiled.arrays import ALLOCATOR, Allocator, ByteCounter, ShapeOnly, unshared_zeros
 from .._compiled.sync import ABORTED, SYNC_SIZE, Team
@@ -30,6 +31,7 @@ from .encoded_text import (
     most_words_whole,
     split_long_sentences,
 )
+from .estimators import Learner
 from .learned_arrays import LearnedArray, Rows, Update, accumulator_bytes, accumulator_of, make_rows, moving, shapes_of
 from .state import FittedState
 
@@ -248,7 +250,7 @@ _GROWS_WITH = {
 
 
 def estimate(
-    vectorizer: Any,
+    vectorizer: Learner,
     corpus: SentenceCorpus,
     *,
     keep: bool,
@@ -280,7 +282,8 @@ def estimate(
     accumulators = accumulator_bytes(arrays + of_text, solver)
     state = replace(state, n_tokens=corpus.n_tokens, seed=0, from_labels=classes is not None, records=arrays)
     shapes = shapes_of(arrays + of_text, solver)
-    state = state.with_arrays({name: ShapeOnly(shape) for name, shape in shapes.items()})
+    unallocated: Any = {name: ShapeOnly(shape) for name, shape in shapes.items()}
+    state = state.with_arrays(unallocated)
     trainer = (make_trainer or vectorizer._make_trainer)(state)
     scratch = trainer.scratch_bytes(split) + (0 if split.sent_ptr is text.sent_ptr else split.sent_ptr.nbytes)
     memory = {
@@ -293,7 +296,9 @@ def estimate(
     return memory | {"total": sum(memory.values())}
 
 
-def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray], encoded: int, *, keep: bool) -> int:
+def _copies(
+    vectorizer: Learner, corpus: SentenceCorpus, arrays: list[LearnedArray], encoded: int, *, keep: bool
+) -> int:
     """What a fit copies of the text, ``encoded`` bytes, and of the weights."""
     copies = sum(array.n_bytes for array in vectorizer._copied_at_the_end(arrays))
     weights = sum(array.n_bytes for array in moving(arrays))
@@ -312,7 +317,7 @@ def _copies(vectorizer: Any, corpus: SentenceCorpus, arrays: list[LearnedArray],
 
 @contextmanager
 def explaining_memory_error(
-    estimator: Any, memory_of_fit: Callable[[], dict[str, int]], others: Mapping[str, Any] | None = None
+    estimator: BaseEstimator, memory_of_fit: Callable[[], dict[str, int]], others: Mapping[str, object] | None = None
 ) -> Iterator[None]:
     """Add to a MemoryError how much memory the fit needs, and which parameters that depends on.
 

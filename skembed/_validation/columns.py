@@ -46,7 +46,7 @@ def is_sparse(values: object) -> TypeGuard[csr_array | csr_matrix]:
     return bool(issparse(values))
 
 
-def is_missing(item: Any) -> bool:
+def is_missing(item: object) -> bool:
     """Whether a value is missing: None, NaN, NaT, pandas' NA, or masked."""
     if item is None or type(item).__name__ in ("NAType", "MaskedConstant"):
         return True
@@ -123,19 +123,19 @@ def arrow_of(X: Any) -> Any:
     return X.array.__arrow_array__() if is_arrow and hasattr(getattr(X, "array", None), "__arrow_array__") else None
 
 
-def column_advice(X: Sentences, name: str) -> str:
+def column_advice(X: object, name: str) -> str:
     """Say how to pass one column of a table."""
     if not (columns := list(columns_of(X) or ())):
         return f"Pass one column: {name}[:, 0]."
     return f"Pass one column, for example {name}[{code_of_name(columns[0])}]. The columns are {brief(columns)}."
 
 
-def code_of_name(column: Any) -> str:
+def code_of_name(column: object) -> str:
     """Format the name of a column as code."""
     return f'"{column:.40}"' if isinstance(column, str) else brief(column, 40)
 
 
-def filling_code(X: Sentences) -> str:
+def filling_code(X: object) -> str:
     """Return code that replaces missing sentences of `X` by empty strings."""
     column, code = one_column(X), "X"
     if column is not X:
@@ -151,18 +151,18 @@ def filling_code(X: Sentences) -> str:
     return f'[s if isinstance(s, str) else "" for s in {code}]'
 
 
-def label_of_column(key: Any, of: str) -> str:
+def label_of_column(key: object, of: str) -> str:
     """Name a column of a table for a message."""
     return f"{key!r} of {of}" if isinstance(key, str) else f"column {key} of {of}"
 
 
-def listed(names: Any) -> str:
+def listed(names: Iterable[object]) -> str:
     """Format the first ten names for a message."""
     names = list(names)
     return ", ".join(f"{brief(name, 40)}" for name in names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def describe(values: Any) -> str:
+def describe(values: object) -> str:
     """Describe the type and shape of a value, without its content."""
     kind = type(values).__name__
     if not isinstance(values, Mapping) and (columns := columns_of(values)) is not None:
@@ -171,7 +171,7 @@ def describe(values: Any) -> str:
     return f"a {kind}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
 
 
-def as_list(values: Any, name: str) -> list[Any]:
+def as_list(values: object, name: str) -> list[Any]:
     """Return the items of an ordered collection or of a one-column table."""
     values = one_column(values)
     shape = getattr(values, "shape", None)
@@ -184,7 +184,7 @@ def as_list(values: Any, name: str) -> list[Any]:
     raise TypeError(f"{name} must be a list, an array, a Series or another single column, got {describe(values)}.")
 
 
-def as_column(values: Any, name: str) -> np.ndarray:
+def as_column(values: object, name: str) -> np.ndarray:
     """Return a column of values as an array of shape (n_rows,).
 
     An array or a Series of numbers or strings keeps its dtype. Values of several types, or strings with missing values,
@@ -207,13 +207,13 @@ def as_column(values: Any, name: str) -> np.ndarray:
     return column
 
 
-def _kind_of(item: Any) -> str:
+def _kind_of(item: object) -> str:
     if isinstance(item, str):
         return "text"
     return "number" if isinstance(item, (bool, int, float, np.bool_, np.number)) else type(item).__name__
 
 
-def as_labels(values: Any, name: str) -> np.ndarray:
+def as_labels(values: object, name: str) -> np.ndarray:
     """Return labels as an array of shape (n_rows,); check that none is missing and all are of one type.
 
     Raises
@@ -239,7 +239,7 @@ def as_labels(values: Any, name: str) -> np.ndarray:
     return labels
 
 
-def as_scores(values: Any, name: str) -> np.ndarray:
+def as_scores(values: object, name: str) -> np.ndarray:
     """Return finite numbers as an array of shape (n_rows,), dtype float64.
 
     Raises
@@ -307,7 +307,7 @@ def rows_of_column(array: np.ndarray) -> np.ndarray:
     return np.asarray(list(array)) if array.dtype == object and array.ndim == 1 else array
 
 
-def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:
+def as_named(things: object, name: str) -> tuple[list[str] | None, list[Any]]:
     """Return names and values of a mapping, a table or (name, value) tuples; names are None for a plain list."""
     columns = columns_of(things)
     if columns is None:
@@ -322,11 +322,11 @@ def as_named(things: Any, name: str) -> tuple[list[str] | None, list[Any]]:
     return [str(key) for key in columns], list(columns.values())
 
 
-def _is_named(row: Any) -> bool:
+def _is_named(row: object) -> bool:
     return isinstance(row, tuple) and len(row) == 2 and np.isscalar(row[0]) and not np.isscalar(row[1])
 
 
-def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Bunch:
+def as_fields(record: object, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Bunch:
     """Return the fields of a Bunch, a mapping, an object with attributes, or the columns of a table.
 
     Raises
@@ -347,7 +347,7 @@ def as_fields(record: Any, name: str, required: Sequence[str], optional: Sequenc
     return Bunch(**{field: found[field] for field in (*required, *optional) if field in found})
 
 
-def as_records(records: Any, name: str) -> list[Any]:
+def as_records(records: object, name: str) -> list[Any]:
     """Return a table as a list of dicts, one per row, and other collections as a list."""
     columns = columns_of(records)
     if columns is None:
@@ -357,7 +357,7 @@ def as_records(records: Any, name: str) -> list[Any]:
     return [dict(zip(lists, row)) for row in zip(*lists.values())]
 
 
-def check_same_length(columns: Mapping[str, Any], of: str = "") -> None:
+def check_same_length(columns: Mapping[str, Sized], of: str = "") -> None:
     """Raise a ValueError with the lengths of the named columns `of` a set, if they differ."""
     lengths = [len(column) for column in columns.values()]
     if len(set(lengths)) > 1:
@@ -373,6 +373,6 @@ def check_one_kind(columns: Mapping[str, np.ndarray]) -> None:
         raise TypeError(f"{_in_words(kinds)}, so no labels match. Convert them to one type.")
 
 
-def _in_words(things: Any) -> str:
+def _in_words(things: Iterable[object]) -> str:
     *first, last = map(str, things)
     return f"{', '.join(first)} and {last}" if first else last

@@ -16,7 +16,7 @@ _CALLERS = "skembed", "sklearn", "joblib"  # a pipeline calls `fit` by joblib
 _BRACKETS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 
 
-def brief(value: Any, length: int = _LENGTH) -> str:
+def brief(value: object, length: int = _LENGTH) -> str:
     """Return the repr of a value if it is short, else its type, its size and its beginning.
 
     Formats only what is shown: the full repr of large word vectors takes minutes.

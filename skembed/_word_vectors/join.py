@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
-from .matches import SIF_A, check_given, counts_of, known_fraction
+from .matches import SIF_A, WordVectors, check_given, counts_of, known_fraction
 from .processing import no_moments, strongest_directions
 from .read import read_source
 
@@ -38,7 +38,7 @@ _STEP = 10_000  # words at a time, or there would be more copies of all vectors
 
 
 def join_word_vectors(
-    sources: Sequence[Any], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
+    sources: Sequence[WordVectors], corpus: SentenceCorpus, n_components: int, *, whiten: bool = False
 ) -> tuple[list[str], np.ndarray]:
     """Join word vectors of one or more sources, each as in :func:`read_source`, in at most `n_components` dimensions.
 

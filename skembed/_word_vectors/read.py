@@ -12,15 +12,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from .._corpus.corpus import SentenceCorpus
 from .fasttext import is_binary_model
 from .files import Choice, read_file
+from .matches import WordVectors
 
 
-def keyed_vectors_of(source: Any) -> Any:
+def keyed_vectors_of(source: object) -> Any:
     """Return the KeyedVectors that something is or has; None if it has none."""
     keyed = source if hasattr(source, "index_to_key") else getattr(source, "wv", None)
     return keyed if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors") else None
@@ -64,7 +65,7 @@ _ACCEPTED = (
 _Found = tuple[list[str], np.ndarray, Any, str]  # words, float32 vectors, counts or None, name for messages
 
 
-def learns_none(estimator: Any) -> str:
+def learns_none(estimator: object) -> str:
     """Message for an estimator without word vectors."""
     return (
         f"{type(estimator).__name__} learns no word vectors. Give an estimator that does, such as Word2VecVectorizer."
@@ -150,7 +151,7 @@ def read_word_vectors(
     return kept, vectors
 
 
-def _choice(encoding: str, errors: str, limit: int | None, words: Any) -> Choice:
+def _choice(encoding: str, errors: str, limit: int | None, words: Collection[str] | SentenceCorpus | None) -> Choice:
     try:
         codecs.lookup_error(errors)
         if "a 1".encode(encoding) != b"a 1":
@@ -166,7 +167,7 @@ def _choice(encoding: str, errors: str, limit: int | None, words: Any) -> Choice
     return Choice(encoding, errors, None if limit is None else int(limit), None if words is None else frozenset(words))
 
 
-def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
+def read_source(source: WordVectors) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """Read words and their vectors from any value of `word_vectors` except a list.
 
     Parameters
@@ -217,7 +218,9 @@ def read_source(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     return _checked(*found)
 
 
-def read_parameter(source: Any, name: str, if_no_file: str = "") -> tuple[list[str], np.ndarray, np.ndarray | None]:
+def read_parameter(
+    source: WordVectors, name: str, if_no_file: str = ""
+) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """The same, of a parameter, whose name errors begin with; `if_no_file` is advice."""
     try:
         return read_source(source)
@@ -227,7 +230,7 @@ def read_parameter(source: Any, name: str, if_no_file: str = "") -> tuple[list[s
         raise FileNotFoundError(f"{name}: {error}{if_no_file}") from None
 
 
-def is_table(source: Any) -> bool:
+def is_table(source: object) -> bool:
     """Whether `word_vectors` is one source (words, array), not a tuple of sources."""
     if not isinstance(source, tuple) or len(source) != 2:
         return False
@@ -238,7 +241,7 @@ def is_table(source: Any) -> bool:
 
 
 def _checked(
-    words: Sequence[Any], vectors: np.ndarray, counts: Any, name: str
+    words: Sequence[Any], vectors: np.ndarray, counts: ArrayLike | None, name: str
 ) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     """Refuse invalid words and vectors, and keep the first of rows that repeat a word."""
     if not len(words) or vectors.shape[1] == 0:
@@ -317,7 +320,7 @@ def _read_path(path: str) -> tuple[list[str], np.ndarray]:
 # -- objects -----------------------------------------------------------------------------------------------------------
 
 
-def _read_mapping(source: Mapping[Any, Any], name: str) -> _Found:
+def _read_mapping(source: Mapping[str, ArrayLike], name: str) -> _Found:
     vectors = np.empty((0, 0), dtype=np.float32)
     for row, (word, value) in enumerate(source.items()):
         try:
@@ -344,7 +347,7 @@ def _read_estimator(source: Any, name: str) -> _Found:
     return words, vectors, getattr(source, "word_counts_", None), name
 
 
-def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str, *, shared: bool = False) -> np.ndarray:
+def _as_vectors(vectors: ArrayLike, n_words: int, more_rows: bool, name: str, *, shared: bool = False) -> np.ndarray:
     """Return a float32 copy of the first `n_words` rows; check shape and type.
 
     With `shared`, a read-only float32 array is returned without a copy.
@@ -361,7 +364,7 @@ def _as_vectors(vectors: Any, n_words: int, more_rows: bool, name: str, *, share
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
 
 
-def _as_counts(counts: Any, n_words: int, name: str) -> np.ndarray:
+def _as_counts(counts: ArrayLike, n_words: int, name: str) -> np.ndarray:
     """Return counts as int64, or raise ValueError."""
     counts = np.asarray(counts)
     good = counts.shape == (n_words,) and counts.dtype.kind in "iuf"

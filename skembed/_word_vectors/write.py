@@ -13,11 +13,12 @@ from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import PathLike
 from .files import LARGEST, binary_row, text_row
+from .matches import WordVectors
 from .read import make_keyed_vectors, read_source
 
 
 def write_word_vectors(
-    source: Any, path: PathLike, *, binary: bool = False, counts_path: PathLike | None = None
+    source: WordVectors, path: PathLike, *, binary: bool = False, counts_path: PathLike | None = None
 ) -> None:
     """Write words and their vectors to a file in word2vec format, which gensim, spaCy and fastText read.
 
@@ -120,7 +121,7 @@ def _words_of(source: Any) -> tuple[list[str], np.ndarray, np.ndarray | None]:
     return words, source.transform(words), None if counts is None else counts[kept]
 
 
-def to_gensim(source: Any) -> Any:
+def to_gensim(source: WordVectors) -> Any:
     """Return word vectors as gensim's KeyedVectors, with the counts of the words where they are known.
 
     Parameters

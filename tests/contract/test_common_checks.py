@@ -6,9 +6,9 @@ from estimators import CLASSES, make
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.utils.estimator_checks import check_estimator
+from text_checks import NumbersAsText, check_text_estimator
 
 import skembed
-from skembed.testing import NumbersAsText, check_text_estimator
 
 # Texts of two words, and of one sentence, are few to learn from.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -120,6 +120,16 @@ def test_mapped_corpus_takes_none(tmp_path):
     assert estimator.set_params(corpus=mapped).estimate_memory(OTHER_TEXT)["corpus"] == 0
 
 
+def test_a_row_of_a_matrix_has_ten_bytes_beside_its_numbers():
+    """How often it is updated, and which thread has it."""
+
+    def scratch(name, max_features):
+        return make(name, max_features=max_features).estimate_memory(corpus())["scratch"]
+
+    for name, n_matrices in (("CBOSVectorizer", 1), ("Sent2VecVectorizer", 2)):
+        assert scratch(name, 40) - scratch(name, 10) == 10 * 30 * n_matrices
+
+
 def test_limits_of_the_vocabulary_count():
     def weights(**options):
         return make("CBOSVectorizer", **options).estimate_memory(corpus())["weights"]

@@ -232,6 +232,22 @@ def test_a_file_system_of_fsspec(table):
         memory.rm("/texts", recursive=True)
 
 
+def test_no_hidden_file_at_the_root_of_a_file_system(table):
+    import fsspec
+
+    memory, names = fsspec.filesystem("memory"), ("/.hidden.parquet", "/shown.parquet")
+    try:
+        for name in names:
+            with memory.open(name, "wb") as file:
+                pq.write_table(table, file)
+        assert same_bits(
+            SentenceCorpus.from_parquet("memory://*.parquet", column="text"), SentenceCorpus.from_sentences(TEXT)
+        )
+    finally:
+        for name in names:
+            memory.rm(name)
+
+
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 

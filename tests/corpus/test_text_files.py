@@ -230,6 +230,17 @@ def test_nul_characters(file, options, ahead):
 
 
 @READERS
+def test_the_first_of_a_nul_character_and_wrong_bytes_is_named(file, options):
+    ahead = b"a line of text\n" * 9
+    file.write_bytes(ahead + b"two \0\nthr\xff\n")
+    with pytest.raises(ValueError, match=r"a\.txt, line 10 has a NUL character"):
+        SentenceCorpus.from_file(file, **options)
+    file.write_bytes(ahead + b"thr\xff\ntwo \0\n")
+    with pytest.raises(ValueError, match=r"a\.txt, line 10, byte offset 3 in the line: .* is not valid utf-8"):
+        SentenceCorpus.from_file(file, **options)
+
+
+@READERS
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_line_ends_of_old_macs(file, encoding, options):
     for text in ("one\rtwo\rthree\r", "one\rtwo", "a sentence\r" * READ_SIZE):

@@ -24,7 +24,7 @@ MAX_LINES = 400
 # One line a rank, lowest first. A package imports from lower ranks only; packages of one rank do not import each other.
 RANKS = [
     ["_validation"],
-    ["_compiled", "_storage", "testing"],
+    ["_compiled", "_storage"],
     ["_text", "datasets", "metrics", "precompile"],
     ["_corpus"],
     ["_training", "inspection"],

@@ -198,6 +198,7 @@ def test_held_out_loss_is_that_of_words_that_the_vector_has_not_seen(options):
     text, _ = tiny_text()
     losses = encoder.losses_of(text, np.array([0, 2, 4, 6]))
     assert (losses[1:3] == 0).all()  # no word, and one alone
+    assert encoder.losses_of(text, np.array([0])).tolist() == losses[:1].tolist()
     words = [0, 1, 2, 4, 7, 5]
     hidden = np.array([weights[word] for word in words])
     np.testing.assert_allclose(losses[0, 1], hidden[1::2].sum(), rtol=1e-6)

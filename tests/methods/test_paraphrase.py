@@ -17,6 +17,7 @@ from skembed._encoders.word_sums import Moves, WordSums
 from skembed._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from skembed._training.pairs import Evidence, PairTrainer, exclude
 from skembed._training.state import FittedState
+from skembed._training.trainer import HELD_OUT_PASS
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 
@@ -124,6 +125,16 @@ def test_sums_and_steps_are_the_twins(learn, d, alpha):
 
 
 @pytest.mark.kernel
+def test_memory_of_a_block_is_what_its_sums_have():
+    text, _ = tiny_text()
+    encoder, which = WordSums(FittedState.of(words_of(5, MOVES["both"])), MOVES["both"], 0.0, 0.0), np.arange(4)
+    encoder.encode(text, which, 0, True)
+    *arrays, buffer = encoder._entries
+    of_words = sum(array.nbytes for array in arrays) - encoder._entries.ptr.nbytes  # which has a number a sentence
+    assert buffer.nbytes < 100 and encoder.scratch_bytes(4, int(text.sent_ptr[4])) == of_words
+
+
+@pytest.mark.kernel
 def test_dropped_words():
     text, slow = tiny_text()
     fitted = words_of(5, MOVES["both"])
@@ -173,6 +184,21 @@ def test_pairs_of_a_pass():
         assert [1, 2] in pairs
         seen |= {tuple(pair) for pair in pairs}
     assert seen == {(1, 2), *((a, b) for a in (3, 4, 6, 7) for b in (3, 4, 6, 7) if a < b)}
+
+
+@pytest.mark.parametrize(
+    ("epoch", "number"), [(3, 0), (4, 0), (5, 1), (6, 1), (HELD_OUT_PASS, 0), (HELD_OUT_PASS + 1, 1)]
+)
+def test_each_set_has_its_passes_and_its_held_out_pairs(epoch, number):
+    """Two passes a set, after three of an earlier fit."""
+    zeros = np.zeros(8, np.int64)
+    evidence = Evidence(group=np.arange(8) // 2, set=np.arange(8) // 4, cluster=zeros, text=zeros)
+    text, _ = tiny_text()
+    text = text._replace(
+        tokens=np.arange(8, dtype=np.int32), sent_ptr=np.arange(9), document=np.arange(8), annotations=tuple(evidence)
+    )
+    plan = PairTrainer(None, None, 2, 0, first_pass=3, passes=2).plan(text, epoch)
+    assert {*plan.firsts, *plan.partners} == {*range(4 * number, 4 * number + 4)}
 
 
 def test_pairs_come_closer():

@@ -111,8 +111,11 @@ def text_of(target):
     return open_folder(target, KIND, mmap=False).header["text"]
 
 
+@pytest.mark.parametrize("has_locks", [True, False])
 @pytest.mark.parametrize("error", [OSError(5, "a broken disk"), KeyboardInterrupt()])
-def test_what_was_there_stays_after_an_error(error, tmp_path, monkeypatch):
+def test_what_was_there_stays_after_an_error(error, has_locks, tmp_path, monkeypatch):
+    if not has_locks:
+        monkeypatch.setattr(folders, "fcntl", None)
     target = tmp_path / "toy"
     write(target, "old")
 
@@ -189,6 +192,11 @@ def test_what_a_dead_process_has_left_is_swept_and_nothing_else(tmp_path):
     with pytest.raises(FileExistsError, match="is not a saved toy"):
         write(target)
     assert (target / "notes.txt").exists() and text_of(target) == "new"
+
+
+def test_the_order_of_entries_changes_no_digest():
+    header = {"text": "new", "arrays": {"a": "1", "b": "2"}}
+    assert folders.digest_of(header) == folders.digest_of({"arrays": {"b": "2", "a": "1"}, "text": "new"})
 
 
 def test_a_damaged_header_is_replaced(tmp_path):

@@ -152,7 +152,14 @@ def test_files_and_columns_hold_text(tmp_path):
 
 
 @pytest.mark.parametrize("unknown", ["zero", "hash"])
-@pytest.mark.parametrize("analyzer", [CharacterNgrams("char", (1, 3)), CharacterNgrams("char_wb", (2, 5))])
+@pytest.mark.parametrize(
+    "analyzer",
+    [
+        CharacterNgrams("char", (1, 3)),
+        CharacterNgrams("char_wb", (2, 5)),
+        CharacterNgrams("char_wb", (6, 7), n_buckets=300),  # many words are shorter than that
+    ],
+)
 def test_rows_are_those_of_the_analyzer_in_python(unknown, analyzer):
     params = {"n_components": 8, "min_count": 1, "max_sentence_length": None, "random_state": 0}
     emb = CBOSVectorizer(analyzer=analyzer, unknown=unknown, **params).fit(S)

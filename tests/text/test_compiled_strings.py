@@ -11,7 +11,7 @@ from skembed._compiled.compile import lean_kernel
 from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
 from skembed._text.sources import PADDING, join_strings
-from skembed._text.utf8 import COMPRESSES, line_feeds, store_positions
+from skembed._text.utf8 import COMPRESSES, fold_product, line_feeds, store_positions
 from skembed._text.word_table import new_words
 
 # Without JIT, NumPy says so where integers wrap.
@@ -122,6 +122,19 @@ def test_positions_of_bits_by_one_instruction():
         stored, noted = np.zeros((2, 80), np.int64)
         store_both_ways(np.uint64(sum(1 << int(i) for i in positions)), 2**40, stored, noted)
         assert stored[1 : n + 1].tolist() == noted[1 : n + 1].tolist() == (positions + 2**40).tolist()
+
+
+@lean_kernel
+def folded(a, b):
+    return fold_product(a, b)
+
+
+@pytest.mark.kernel
+def test_a_product_is_folded_to_the_xor_of_its_halves():
+    rng = np.random.default_rng(0)
+    for a, b in rng.integers(2**64, size=(20, 2), dtype=np.uint64, endpoint=False):
+        high, low = divmod(int(a) * int(b), 2**64)
+        assert int(folded(a, b)) == high ^ low
 
 
 @pytest.mark.kernel

@@ -20,6 +20,16 @@ def test_a_capital_i_with_a_dot_does_not_cut_its_word():
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [("The cat, a dog_1.", "the cat a dog_1"), ("cat 北京市 dog 日", "cat 北京市 dog 日"), ("กินข้าว", "กินข้าว")],
+)
+def test_words_are_joined_to_a_text_of_the_same_words(text, expected):
+    tokenizer = Tokenizer()
+    words = tokenizer.split(text)
+    assert tokenizer.join(words) == expected and tokenizer.split(expected) == words
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (

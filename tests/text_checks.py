@@ -1,8 +1,7 @@
 """Checks of text estimators.
 
 scikit-learn's common checks give an estimator numbers, so on one that reads text a dozen of them run and the rest are
-skipped. Here numbers become words, so that all of them run, and checks of text follow. They serve estimators of any
-package.
+skipped. Here numbers become words, so that all of them run, and checks of text follow.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from sklearn.utils import Tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._validation.columns import Labels, Matrix, Sentences
-from ._validation.messages import brief
+from skembed._validation.columns import Labels, Matrix, Sentences
+from skembed._validation.messages import brief
 
 __all__ = ["NumbersAsText", "check_text_estimator"]
 
@@ -49,7 +48,7 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Examples
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
-    >>> from skembed.testing import NumbersAsText
+    >>> from text_checks import NumbersAsText
     >>> NumbersAsText(CountVectorizer()).fit_transform([[0.0, 1.0], [0.0, 2.0]]).toarray()
     array([[1, 1, 0],
            [1, 0, 1]])
@@ -64,20 +63,7 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
     def fit(self, X: Sentences, y: Labels = None) -> Self:
-        """Fit a clone of the estimator to the texts.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-        y : array-like of shape (n_samples,), default=None
-            Labels, for an estimator that learns from them.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit a clone of the estimator to the texts."""
         texts = _texts(validate_data(self, X))
         self.estimator_ = clone(self.estimator).fit(texts, y)
         assert self.estimator_ is not None, "fit returns None, not the estimator"
@@ -85,18 +71,6 @@ class NumbersAsText(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Sentences) -> Matrix:
-        """Transform the texts.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-
-        Returns
-        -------
-        X_new : ndarray or sparse matrix of shape (n_samples, n_features_out)
-            What the estimator makes of them.
-        """
         check_is_fitted(self)
         return self.estimator_.transform(_texts(validate_data(self, X, reset=False)))
 
@@ -111,24 +85,6 @@ def check_text_estimator(estimator: BaseEstimator, *, expected_failed_checks: Ma
 
     All common checks of scikit-learn run on :class:`NumbersAsText` of it. Then it gets text: as a list and as an array
     of objects, one text at a time, none at all, one string in place of a list, None and a number in place of a text.
-
-    Parameters
-    ----------
-    estimator : transformer of text
-        Unfitted, with a `random_state` if it has one. It must learn from a text of eighteen short sentences.
-    expected_failed_checks : mapping of str to str, default=None
-        Names of common checks that may fail, and why, as in scikit-learn.
-
-    Raises
-    ------
-    AssertionError
-        If a check of text fails; or what the common check raises that fails.
-
-    Examples
-    --------
-    >>> from skembed import CBOSVectorizer
-    >>> from skembed.testing import check_text_estimator
-    >>> check_text_estimator(CBOSVectorizer(8, min_count=1, random_state=0))  # doctest: +SKIP
     """
     for method in ("fit", "transform"):
         if not isinstance(estimator, type) and not hasattr(estimator, method):
