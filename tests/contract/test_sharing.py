@@ -18,7 +18,7 @@ from sklearn.base import clone
 from skembed import BOWPCA, CBOSVectorizer, MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
 from skembed._base import embedding, queries
 from skembed._base.pooled import PooledVectorizer
-from skembed._base.text import TextEstimator
+from skembed._base.trained import TrainedVectorizer
 from skembed._methods import bow_pca
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,29 +147,29 @@ import os, sys, threading, warnings
 sys.path[:0] = {[str(ROOT / "tests"), str(ROOT)]}
 warnings.simplefilter("ignore")  # Python warns of forks with threads
 from estimators import TEXT, make
-from skembed._base.text import TextEstimator
+from skembed._base.trained import TrainedVectorizer
 estimator = make("CBOSVectorizer-stem").fit(TEXT)
 rows = estimator.transform(TEXT).tobytes()
 inside, resume = threading.Event(), threading.Event()
-original = TextEstimator._corpus_to_learn_from
+original = TrainedVectorizer._learn_vocabulary
 def wait(self, *args):
     inside.set()
     resume.wait()
     return original(self, *args)
-TextEstimator._corpus_to_learn_from = wait
+TrainedVectorizer._learn_vocabulary = wait
 thread = threading.Thread(target=estimator.fit, args=(TEXT,))
 thread.start()
 inside.wait()
 child = os.fork()
 if child == 0:
-    TextEstimator._corpus_to_learn_from = original
+    TrainedVectorizer._learn_vocabulary = original
     os._exit(0 if estimator.transform(TEXT).tobytes() == rows and estimator.partial_fit(TEXT).n_iter_ == 3 else 1)
 status = os.waitpid(child, 0)[1]
 resume.set()
 thread.join()
 print(status)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
     assert done.stdout.strip() == "0", done.stderr[-2000:]
 
 
@@ -283,13 +283,13 @@ def test_estimators_that_are_equal_are_not_mixed_up():
 
 def test_an_attribute_that_is_set_while_it_fits_stays(monkeypatch):
     estimator = make("CBOSVectorizer")
-    original = TextEstimator._corpus_to_learn_from
+    original = TrainedVectorizer._learn_vocabulary
 
     def note(self, *args):
         self.remark = "set meanwhile"
         return original(self, *args)
 
-    monkeypatch.setattr(TextEstimator, "_corpus_to_learn_from", note)
+    monkeypatch.setattr(TrainedVectorizer, "_learn_vocabulary", note)
     assert estimator.fit(TEXT).remark == "set meanwhile"
 
 
