@@ -22,7 +22,7 @@ from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
 from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
-from .reading import Balance, has_characters
+from .reading import Balance, has_characters, has_words_and_ngrams
 from .scikit_learn import check_layout
 from .text import TextEstimator
 
@@ -189,6 +189,11 @@ class PooledVectorizer(TextEstimator):
         longest = int(self.ngram_range[1])
         return 1 if longest > 1 and counts_characters(self.analyzer) else longest
 
+    def _longest_learned(self, state: FittedState) -> int:
+        """Words in the longest n-gram that was learned, whatever `analyzer` is now; 1 without words."""
+        is_without = has_characters(state) and not has_words_and_ngrams(state.tokenizer)
+        return 1 if is_without else int(self.ngram_range[1])
+
     def _treats_unknown(self, state: FittedState) -> str:
         """What becomes of an unknown word; where n-grams of characters stand for it, it needs no direction."""
         value: str = self._option("unknown", state)
@@ -242,7 +247,7 @@ class PooledVectorizer(TextEstimator):
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
         """The record of words, then n-grams, which start at zero unless `start` says otherwise."""
-        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self._longest_word_ngram > 1 else 0)
+        n_rows = len(state.word_counts_) + (int(self.n_buckets) if self._longest_learned(state) > 1 else 0)
         options = "n_components", "ngram_range", "n_buckets"
         return LearnedArray("_source_vectors", (n_rows, state.n_features_out_), start, options=options, is_source=True)
 
@@ -291,12 +296,13 @@ class PooledVectorizer(TextEstimator):
         if len(unknown):
             rows[unknown] = sentences.ids[unknown]
             weights[unknown] = state.unknown_weight
-        if self._longest_word_ngram == 1:
+        longest = self._longest_learned(state)
+        if longest == 1:
             return rows, weights, is_unknown, sentences.ptr
         n_words, is_of_characters = len(state.vocabulary_), state.is_of_characters
         is_skipped = is_unknown | is_of_characters[rows * ~is_unknown] if len(is_of_characters) else is_unknown
         tokens = rows, weights, is_unknown, is_skipped, sentences.ptr
-        return add_ngrams(*tokens, self._longest_word_ngram, n_words, self.n_buckets)
+        return add_ngrams(*tokens, longest, n_words, self.n_buckets)
 
     def _counted(self, state: FittedState, sentences: EncodedSentences) -> EncodedSentences:
         """The words that count: all, or with the option `binary` each word once per sentence."""

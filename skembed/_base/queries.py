@@ -163,7 +163,7 @@ def _feature_names(estimator: SumOfVectors, state: FittedState, encoded: Encoded
     known = [name for name in names if name in state.vocabulary_]
     if has_words_and_ngrams(state.tokenizer):
         known = [name for name, is_ngram in zip(known, are_ngrams(known)) if not is_ngram]
-    for order in range(2, min(estimator._longest_word_ngram, len(known)) + 1):
+    for order in range(2, min(estimator._longest_learned(state), len(known)) + 1):
         names = names + [" ".join(known[i : i + order]) for i in range(len(known) - order + 1)]
     return names
 

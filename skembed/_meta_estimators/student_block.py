@@ -80,7 +80,7 @@ def rows_of(
 
 def as_of_new(rows: np.ndarray, texts: list[str], left_out: dict[str, np.ndarray]) -> np.ndarray:
     """The rows of a student, those of texts that it has learned from as if these had been left out."""
-    return np.array([left_out.get(text, row) for text, row in zip(texts, rows)])
+    return np.array([left_out.get(text, row) for text, row in zip(texts, rows)], rows.dtype).reshape(rows.shape)
 
 
 def fit_student(

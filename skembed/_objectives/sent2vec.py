@@ -330,7 +330,8 @@ class Sent2VecObjective(KernelObjective):
         drawn = np.sqrt(counts)
         drawn /= drawn.sum()
         targets = keep * counts + drawn * counts.sum() * vectorizer.negative / 15  # about 15 words a sentence
-        max_order, n_ngram_rows = vectorizer._longest_word_ngram, len(state.arrays["_source_vectors"]) - len(counts)
+        max_order = vectorizer._longest_learned(state)
+        n_ngram_rows = len(state.arrays["_source_vectors"]) - len(counts)
         self.options = Sent2VecOptions(
             keep=keep,
             negatives=make_negatives(drawn, assign_rows(targets, 2)),

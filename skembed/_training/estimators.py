@@ -111,8 +111,7 @@ class SumOfVectors(Vectorizer, Protocol):
 
     n_buckets: int
 
-    @property
-    def _longest_word_ngram(self) -> int: ...
+    def _longest_learned(self, state: FittedState) -> int: ...
 
     def _check_transform_parameters(self) -> None: ...
 

@@ -40,7 +40,7 @@ class Bag(NamedTuple):
     @classmethod
     def of(cls, vectorizer: Any, state: FittedState) -> Self:
         mean, kept = vectorizer._option("pooling", state) == "mean", 1.0 - float(vectorizer.word_dropout)
-        options = mean, kept, vectorizer._longest_word_ngram, int(vectorizer.n_buckets)
+        options = mean, kept, vectorizer._longest_learned(state), int(vectorizer.n_buckets)
         return cls(*options, state.is_of_characters if options[2] > 1 else _NO_TOKEN)
 
 
@@ -362,7 +362,7 @@ def features_with(i, n, order, f):
 def source_matrix(vectorizer: SumOfVectors, state: FittedState) -> Matrix:
     """The rows of the words, then those that all n-grams share, with the expected number of updates of each."""
     counts = state.word_counts_.astype(np.float64)
-    n_rows, max_order = len(state.arrays["_source_vectors"]) - len(counts), vectorizer._longest_word_ngram
+    n_rows, max_order = len(state.arrays["_source_vectors"]) - len(counts), vectorizer._longest_learned(state)
     of_ngram = counts.sum() * (max_order - 1) / max(1, n_rows)
 
     def mass() -> np.ndarray:  # not yet: an estimate of the memory does not need it

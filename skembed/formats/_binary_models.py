@@ -100,7 +100,7 @@ def check_expressible(estimator: PooledVectorizer) -> CharacterNgrams:
             f"fastText's models cannot express {name} with n-grams from {shortest} characters on: there a word of one "
             "letter has none from four on, and n-grams of one character are others. Learn with two or three."
         )
-    if estimator._longest_word_ngram > 1 or estimator.binary:
+    if estimator._longest_learned(estimator._state) > 1 or estimator.binary:
         raise ValueError(f"fastText's models cannot express {name} with n-grams of words, or with binary=True.")
     return analyzer
 

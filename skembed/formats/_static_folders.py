@@ -206,7 +206,7 @@ def _check_expressible(estimator: PooledVectorizer) -> None:
     tokenizer, unknown = estimator._state.tokenizer, estimator._treats_unknown(estimator._state)
     faults = {
         f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
-            estimator._longest_word_ngram > 1
+            estimator._longest_learned(estimator._state) > 1
         ),
         "binary=True: a repeated word counts each time": estimator.binary,
         f"unknown={unknown!r}: unknown words have no vector. Set unknown='zero' if you do not need theirs": (

@@ -135,6 +135,15 @@ def test_beside_a_pretrained_model_the_rows_of_both_are_mapped_to_the_teachers(t
     assert (student.transform(["zzz"]) * expected[:1]).sum() < 0.5
 
 
+@pytest.mark.parametrize("pretrained", [None, Teacher()])
+def test_fit_needs_no_labels(pretrained):
+    model, other = (make(Teacher(), pretrained=pretrained) for _ in range(2))
+    rows = model.fit(X).transform(X)
+    other.fit_transform(X)
+    assert model.block_weights_["student"] > 0
+    assert np.array_equal(other.transform(X).toarray(), rows.toarray())
+
+
 def test_the_map_predicts_each_text_from_the_others():
     rng = np.random.default_rng(0)
     rows, targets = (rng.normal(size=(30, n)).astype(np.float32) for n in (5, 3))

@@ -199,6 +199,28 @@ def test_ngram_range_counts_characters(method, analyzer, tmp_path):
     assert np.array_equal(clone(named).set_params(init=named).fit(S).word_counts_, named.word_counts_)
 
 
+@pytest.mark.filterwarnings("ignore:n_shards=2 leaves each shard")
+@pytest.mark.parametrize("method", [CBOSVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer])
+def test_shards_learn_of_an_ngram_range_of_characters(method):
+    options = {"n_shards": 2, "max_iter": 2, "random_state": 0}
+    named = method(8, analyzer="char", ngram_range=(2, 3), **options).fit(MORE * 3)
+    given = method(8, analyzer=CharacterNgrams("char", (2, 3)), **options).fit(MORE * 3)
+    assert np.array_equal(named.transform(MORE), given.transform(MORE))
+
+
+@pytest.mark.parametrize("method", [CBOSVectorizer, Sent2VecVectorizer, SiameseCBOWVectorizer])
+@pytest.mark.parametrize(
+    ("analyzer", "lengths", "other"), [("char", (1, 3), "word"), ("char", (2, 3), "word"), ("word", (1, 2), "char")]
+)
+def test_an_analyzer_set_after_the_fit_changes_no_row(method, analyzer, lengths, other):
+    options = {"analyzer": analyzer, "ngram_range": lengths, "n_buckets": 101, "max_iter": 1, "random_state": 0}
+    emb = method(8, **options).fit(S)
+    rows, names = emb.transform(MORE), emb.explain(MORE[0], MORE[1]).words_a
+    emb.set_params(analyzer=other)
+    assert np.array_equal(emb.transform(MORE), rows)
+    assert emb.explain(MORE[0], MORE[1]).words_a == names
+
+
 @pytest.mark.parametrize("lengths", [(0, 2), (3, 2), (2,), (2.0, 3)])
 def test_an_ngram_range_that_counts_no_characters_is_an_error(lengths):
     with pytest.raises(ValueError, match="ngram_range must be two integers"):
