@@ -164,7 +164,7 @@ class TrainerFactory:
 
     def __init__(self, vectorizer: TrainedVectorizer, n_jobs: int | None, state: FittedState) -> None:
         params = vectorizer.get_params(deep=False)
-        changes = {name: value for name, value in _OF_THE_TEXT.items() if name in params}
+        changes: dict[str, Any] = {name: value for name, value in _OF_THE_TEXT.items() if name in params}
         if "ngram_range" in params:  # of words: that of characters belongs to the text
             changes["ngram_range"] = (1, vectorizer._longest_learned(state))
         self.vectorizer = type(vectorizer)(**params | changes | {"n_jobs": n_jobs or vectorizer.n_jobs})
