@@ -120,7 +120,7 @@ class LinearExplanations:
         Raises
         ------
         TypeError
-            If `of` is neither.
+            If `of` is neither, or `terms` are not strings.
         ValueError
             If `of` has another number of columns, or there are no words to choose from.
 
@@ -147,6 +147,8 @@ class LinearExplanations:
         else:
             directions, is_one = _rows_of(of, self.n_features_out_)
         words = self._words() if terms is None else list(dict.fromkeys(terms))
+        if isinstance(terms, str) or not all(isinstance(word, str) for word in words):
+            raise TypeError(f"terms must be a list of strings, got {brief(terms)}.")
         if not words:
             raise ValueError("There are no words to choose from. Pass terms.")
         scores = [

@@ -54,6 +54,7 @@ _LOW_HALVES, _LOW_HALF = np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
 
 
 SUM, MEAN, UNIT = range(3)  # what becomes of the words of a sentence; UNIT is their sum at length one
+_LEAST_SQUARE, _LARGEST_SQUARE = np.float32(1e-30), np.float32(1e37)  # of a length, within float32
 
 
 @lean_kernel
@@ -69,7 +70,9 @@ def sum_rows(rows, weights, ptr, vectors, others, form, out):
         first, last = ptr[sentence], ptr[sentence + 1]
         square = _sum_of(rows, weights, first, last, vectors, others, out, sentence)
         divisor = np.float32(1.0)
-        if form == UNIT:
+        if form == UNIT and not _LEAST_SQUARE < square < _LARGEST_SQUARE:
+            _to_unit_length(out, sentence)
+        elif form == UNIT:
             divisor = np.sqrt(square)
         elif form == MEAN:
             n_summed = np.int64(0)
@@ -79,6 +82,17 @@ def sum_rows(rows, weights, ptr, vectors, others, form, out):
         if divisor > 0.0 and divisor != 1.0:
             for c in range(out.shape[1]):
                 out[sentence, c] /= divisor
+
+
+@njit(**INLINE_LLVM)
+def _to_unit_length(out, row):
+    """Divide a row by its length, whose square may be too large or too small for float32; zeros stay."""
+    square = np.float64(0.0)
+    for c in range(out.shape[1]):
+        square += np.float64(out[row, c]) * np.float64(out[row, c])
+    if square > 0.0:
+        for c in range(out.shape[1]):
+            out[row, c] = np.float32(np.float64(out[row, c]) / np.sqrt(square))
 
 
 @njit(**INLINE_LLVM)

@@ -143,6 +143,9 @@ def test_words_to_choose_from():
     phrases = ["a cat and a dog", "the river bank", "the river bank", "elephant"]
     top = emb.top_terms(classifier, terms=iter(phrases))
     assert top["animal"][0][0] == "a cat and a dog" and len(top["thing"]) == 3
+    for terms in ("cat", [1, 2]):
+        with pytest.raises(TypeError, match="terms must be a list of strings"):
+            emb.top_terms(classifier, terms=terms)
     none = TextVectorizer(blocks={"words": "drop", "words_lsa": "drop"}, random_state=0)
     with pytest.raises(ValueError, match="no words to choose from. Pass terms"):
         none.top_terms(none.fit_transform(S)[:1])

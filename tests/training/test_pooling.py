@@ -37,6 +37,17 @@ def test_sum_rows(form, n):
         np.testing.assert_allclose(out[i], expected / divisor, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e-42, 1e-30, 1e-20, 1e20, 1e28])
+def test_rows_whose_squares_do_not_fit_have_length_one(scale):
+    vectors = (np.random.default_rng(0).normal(size=(3, 20)) * scale).astype(np.float32)
+    vectors.flags.writeable = False
+    out = np.empty((2, 20), np.float32)
+    sum_rows(np.arange(3), np.ones(3, np.float32), np.array([0, 3, 3]), vectors, vectors[:0], UNIT, out)
+    expected = vectors.astype(float).sum(axis=0)
+    np.testing.assert_allclose(out[0], expected / np.linalg.norm(expected), rtol=1e-5)
+    assert not out[1].any()
+
+
 @pytest.mark.parametrize("n", [1, 7, 16, 37, 150])
 def test_sums_of_ngrams_in_8_bits(n):
     rows = np.random.default_rng(0).normal(size=(50, n)).astype(np.float32) * np.arange(50)[:, None]
