@@ -16,12 +16,13 @@ from pathlib import Path
 from pretrained import TRANSFORMER, load_models, load_static, stored_rows  # isort: skip, it pins the threads
 
 import numpy as np
+from scipy.sparse import csr_array
 from search import DEPTH, FORMULAS, K, best, bm25_weights, plain_terms, read
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from teacher_curve import CORPUS, N_NEW
 from teacher_curve import read as read_own
 
-from skembed import SearchIndex, SentenceCorpus, StudentVectorizer, TextVectorizer
+from skembed import PretrainedVectorizer, SearchIndex, SentenceCorpus, StudentVectorizer, TextVectorizer
 from skembed.evaluation import retrieval
 from skembed.search import nearest
 
@@ -37,18 +38,21 @@ COLLECTIONS = ("cranfield", "med")
 
 
 def transformer(options, *names):
-    """From texts to rows: the model, or its stored rows."""
+    """The model, or its stored rows by text."""
     if options.rows is None:
-        return load_models()[TRANSFORMER].encode
-    rows = {text: row for name in names for text, row in stored_rows(options.rows, TRANSFORMER, name).items()}
-    return lambda texts: np.array([rows[text] for text in texts])
+        return load_models()[TRANSFORMER]
+    return {text: row for name in names for text, row in stored_rows(options.rows, TRANSFORMER, name).items()}
+
+
+def rows_of(model, texts):
+    return PretrainedVectorizer(model).fit().transform(list(texts))
 
 
 def similarity(options):
     """Rows of the table: own texts, score of each method; CPU seconds of the last."""
     own = read_own(options.data)[N_NEW:]
     model, static = transformer(options, CORPUS, "sts"), load_static()
-    targets = model(own)
+    targets = rows_of(model, own)
     compared = [s for p in (options.data / "eval" / "sts").glob("201[234]/*.tsv") for s in sum(read_pairs(p)[1:], [])]
     words = list(SentenceCorpus.from_sentences(own + compared).vocabulary.words)
     given = words, np.asarray(static(words), np.float32)
@@ -59,8 +63,8 @@ def similarity(options):
     def student(n, word_vectors=None):
         return StudentVectorizer(word_vectors=word_vectors, random_state=0).fit(own[:n], targets[:n]).transform
 
-    def alone(embed):
-        return lambda texts: np.asarray(embed(list(texts)), np.float32)
+    def alone(model):
+        return lambda texts: rows_of(model, texts)
 
     methods = {
         "tf-idf": lambda n: TfidfVectorizer().fit(own[:n]).transform,
@@ -85,17 +89,17 @@ def similarity(options):
     return [["own texts", *methods], *rows], f"CPU seconds to learn from {n:,} texts: {note}."
 
 
-def searched(documents, queries, model, static):
+def searched(documents, queries, transformer, static):
     """The rankings of each system."""
     counter = CountVectorizer(analyzer=plain_terms("english"), dtype=np.float64)
-    weights = bm25_weights(counter.fit_transform(documents).tocsr(), *FORMULAS["BM25 1.2, .75"])
+    weights = bm25_weights(csr_array(counter.fit_transform(documents)), *FORMULAS["BM25 1.2, .75"])
     depth = min(DEPTH, len(documents))
-    found = {"BM25": best((counter.transform(queries) @ weights.T).tocsr())}
-    for name, pretrained in {"SearchIndex": None, "with wordllama": static, f"with {TRANSFORMER}": model}.items():
+    found = {"BM25": best(csr_array(csr_array(counter.transform(queries)) @ weights.T))}
+    for name, pretrained in {"SearchIndex": None, "with wordllama": static, f"with {TRANSFORMER}": transformer}.items():
         index = SearchIndex(stemmer="english", pretrained=pretrained, random_state=0).fit(documents)
         found[name] = index.search(queries, k=depth)
-    for name, embed in {"wordllama": static, TRANSFORMER: model}.items():
-        found[name] = nearest(np.asarray(embed(queries)), np.asarray(embed(documents)), depth)
+    for name, model in {"wordllama": static, TRANSFORMER: transformer}.items():
+        found[name] = nearest(rows_of(model, queries), rows_of(model, documents), depth)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .._compiled.products import product_by_row
 from .._methods.student import StudentVectorizer
 from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, as_vectorizer
@@ -56,7 +57,9 @@ class StudentBeside:
     def transform_beside(self, texts: list[str], of_pretrained: np.ndarray) -> np.ndarray:
         """Return the same, from the rows of the pretrained model."""
         both = unit_lengths(np.hstack([self.student.transform(texts), of_pretrained]))
-        return np.concatenate([_alike(both[rows], self.landmarks) @ self.weights for rows in slices_of(len(both))])
+        n_columns = self.weights.shape[1]
+        found = (_alike(both[rows], self.landmarks) for rows in slices_of(len(both)))
+        return np.concatenate([product_by_row(rows, self.weights.T)[:, :n_columns] for rows in found])
 
 
 def rows_of(
@@ -140,7 +143,7 @@ def fit_student(
 
 def _alike(rows: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
     """How much each row is like each landmark, both of length one: 1 where they are the same. Zeros for zeros."""
-    found = np.exp(np.float32(_SHARPNESS) * (rows @ landmarks.T - 1))
+    found = np.exp(np.float32(_SHARPNESS) * (product_by_row(rows, landmarks)[:, : len(landmarks)] - 1))
     found[~rows.any(axis=1)] = 0
     return np.asarray(found)
 

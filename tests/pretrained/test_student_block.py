@@ -215,3 +215,14 @@ def test_bad_input():
         make(Teacher(), blocks={"student": StudentVectorizer()}).fit(X, np.eye(2)[[0, 1] * 30])
     with pytest.raises(ValueError, match="NaN"):
         make(lambda texts: np.full((len(texts), 3), np.nan)).fit(X, Y)
+
+
+def test_a_row_beside_a_pretrained_model_depends_on_its_text_alone():
+    rng = np.random.default_rng(0)
+    vectors = dict(zip([*X, *texts(60, seed=3)], rng.normal(size=(120, 100)).astype(np.float32)))
+    noise = {text: rng.normal(size=40) for text in X}
+    model = make(noise, pretrained=vectors).fit(X, Y)
+    student, new = model.blocks_["student"], texts(60, seed=3)
+    rows = student.transform(new)
+    assert rows.any()
+    assert np.array_equal(np.concatenate([student.transform([text]) for text in new]), rows)
