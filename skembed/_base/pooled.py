@@ -186,8 +186,7 @@ class PooledVectorizer(TextEstimator):
 
     @property
     def _longest_word_ngram(self) -> int:
-        longest = int(self.ngram_range[1])
-        return 1 if longest > 1 and counts_characters(self.analyzer) else longest
+        return 1 if counts_characters(self.analyzer) else int(self.ngram_range[1])
 
     def _longest_learned(self, state: FittedState) -> int:
         """Words in the longest n-gram that was learned, whatever `analyzer` is now; 1 without words."""

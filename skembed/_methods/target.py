@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from .._base.pooled import PooledVectorizer
 from .._base.scikit_learn import fit_context
 from .._base.trained import TrainedVectorizer
+from .._compiled.products import product_by_row
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.target import LOSSES, Options, TargetObjective, directions_of
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
@@ -27,7 +28,6 @@ from .._validation.constraints import Constraints
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike, RandomState
-from .._word_vectors.bag import mapped
 from .._word_vectors.matches import WordVectors
 
 
@@ -347,7 +347,8 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
             Rows of length one; zeros for a sentence that has no vector. Compare them with targets by their cosine.
         """
         state = self._fitted_state()
-        return directions_of(mapped(self._embed(state, X, "X"), state.arrays["coef_"]))[0]
+        coef = state.arrays["coef_"]
+        return directions_of(product_by_row(self._embed(state, X, "X"), coef)[:, : len(coef)])[0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

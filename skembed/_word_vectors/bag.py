@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from .._compiled.arrays import read_only
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.simd import WIDTH, load, load_short, multiply_add, splat, store, store_short, total, zero_first
 from .._compiled.sync import random_bits
@@ -135,15 +134,6 @@ def _sum_of(rows, weights, first, last, vectors, others, out, sentence):
         s2, s3 = zero_first(s2, c + 2 * WIDTH - c2), zero_first(s3, c + 3 * WIDTH - c3)
         squares = multiply_add(s0, s0, multiply_add(s1, s1, multiply_add(s2, s2, multiply_add(s3, s3, squares))))
     return total(squares)
-
-
-def mapped(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """The product of rows and the transpose of a matrix, with the same bits for a row in any batch, unlike BLAS."""
-    (n, width), image = rows.shape, read_only(matrix.T)
-    images = np.empty((n, image.shape[1]), np.float32)
-    columns, ptr = np.tile(np.arange(width), n), np.arange(n + 1) * width
-    sum_rows(columns, rows.ravel(), ptr, image, image[:0], SUM, images)
-    return images
 
 
 def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
