@@ -25,6 +25,13 @@ def table(column, name="text"):
     return pd.DataFrame({name: column})
 
 
+def with_text_under_nulls(text):
+    """An array of Arrow that keeps the bytes of its nulls, as masking in place does."""
+    _, *offsets_and_bytes = pa.array(["a hidden cat" if item is None else item for item in text]).buffers()
+    present = pa.array([item is not None for item in text]).buffers()[1]
+    return pa.StringArray.from_buffers(len(text), *offsets_and_bytes, present)
+
+
 TABLES = {
     "pandas": table,
     "pandas, a number as name": lambda text: table(text, 0),
@@ -48,6 +55,7 @@ COLUMNS = {
     "polars": pl.Series,
     "pyarrow": pa.array,
     "pyarrow, a part": lambda text: pa.array(["before", None, *text])[2:],
+    "pyarrow, text under a null": with_text_under_nulls,
     "pyarrow, chunks": lambda text: pa.chunked_array([text[:7], text[7:]], pa.large_string()),
 }
 every_table = pytest.mark.parametrize("kind", [*TABLES, "array of strings"])

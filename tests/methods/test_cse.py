@@ -151,6 +151,19 @@ def test_sums_of_windows_and_their_gradients_are_the_twins(form, widths, n_filte
 
 
 @pytest.mark.kernel
+def test_memory_of_a_block_is_what_its_arrays_have():
+    encoder = Convolution(
+        Words(np.ones((9, 5), np.float32)), arrays((1, 2), 16), Shape(np.array([1, 2]), True, True), 0.0, 0.0
+    )
+    encoder.words.scratch_bytes = lambda n_sentences, n_words: 0
+    encoder.encode(tiny_text()[0], np.array([0]), 0, True)  # six words, all distinct
+    of_words = encoder._terms.products.nbytes + encoder._vectors.nbytes  # as much again of their gradients
+    ids_and_places = 6 * (4 + 8)
+    of_sentence = 2 * encoder._terms.intercept.nbytes
+    assert encoder.scratch_bytes(1, 6) == 2 * of_words + ids_and_places + of_sentence
+
+
+@pytest.mark.kernel
 def test_a_step_is_that_of_adam():
     fitted = arrays((1, 2), 16)
     encoder = Convolution(Words(np.ones((9, 5), np.float32)), fitted, Shape(np.array([1, 2]), True, True), 0.5, 0.0)

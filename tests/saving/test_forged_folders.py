@@ -152,6 +152,7 @@ PACKED = {
     "no number": (lambda arrays: arrays.pop("_source_vectors.n_rows"), "those are not named"),
     "rows": (put("_source_vectors.rows", entry(0, -1)), "must rise from 0"),
     "order": (put("_source_vectors.rows", lambda rows: rows[::-1]), "must rise from 0"),
+    "twice": (put("_source_vectors.rows", lambda rows: np.append(rows[:1], rows[:-1])), "must rise from 0"),
     "last": (put("_source_vectors.rows", entry(-1, 2**62)), "must rise from 0"),
     "number": (put("_source_vectors.n_rows", entry(0, 2**50)), "do not fit in memory|too big|100151|rows"),
     "negative": (put("_source_vectors.n_rows", entry(0, -1)), "must rise from 0"),

@@ -10,7 +10,7 @@ import skembed._text.scanner as scanner_module
 from skembed._compiled.compile import lean_kernel
 from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
-from skembed._text.sources import PADDING, join_strings
+from skembed._text.sources import PADDING, iter_slices, join_strings
 from skembed._text.utf8 import COMPRESSES, fold_product, line_feeds, store_positions
 from skembed._text.word_table import new_words
 
@@ -150,3 +150,14 @@ def test_ids_outlive_the_next_text():
     found = [scanner.scan(["a b", "b c"]).ids for _ in range(3)] + [scanner.scan(["c"]).ids]
     assert [ids.tolist() for ids in found] == [[0, 1, 1, 2]] * 3 + [[2]]
     assert scanner.counts().tolist() == [3, 6, 4]
+
+
+def test_slices_hold_a_length_and_a_longer_sentence_is_alone():
+    assert list(iter_slices(np.array([0, 9, 18, 20, 22, 24]), 5)) == [
+        slice(0, 1),
+        slice(1, 2),
+        slice(2, 4),
+        slice(4, 5),
+    ]
+    assert list(iter_slices(np.arange(6), 5, most=2)) == [slice(0, 2), slice(2, 4), slice(4, 5)]
+    assert list(iter_slices(np.zeros(1, int), 5)) == []
