@@ -132,6 +132,11 @@ def test_missing_sentences_of_any_container(form, options):
         SentenceCorpus.from_sentences(form(GAPS), GROUPS, **options)
 
 
+def test_a_number_is_not_missing():
+    with pytest.raises(TypeError, match=r"^Row 2 is 5 of type int"):
+        SentenceCorpus.from_sentences([None, "a cat", 5], missing="empty")
+
+
 @pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "masked array"])
 def test_the_code_that_replaces_missing_sentences_works(kind):
     X = as_table(kind, GAPS)
