@@ -167,22 +167,17 @@ def _lock(path: str) -> bool:
         return False
     ends = time.monotonic() + _LONGEST_WAIT
     try:
-        while True:
-            try:
+        while time.monotonic() < ends:
+            with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() > ends:
-                    break
-                time.sleep(0.05)
-            else:
                 _held[path] = file
                 return True
+            time.sleep(0.05)
     except OSError:  # a file system without locks
         pass
-    except BaseException:
-        os.close(file)
-        raise
-    os.close(file)
+    finally:
+        if path not in _held:
+            os.close(file)
     return False
 
 
@@ -194,10 +189,12 @@ def release_locks(*paths: str) -> None:
             os.close(file)
 
 
-try:
+# Versions of numba with which `lowering` and what follows were tested: they use more of numba than its documented
+# `pipeline_class`. Other versions compile as numba does, which takes longer and gives the same numbers.
+_TESTED = {(0, 68)}
+_IS_KNOWN = version_info.short in _TESTED
+if _IS_KNOWN:
     from .lowering import call_of_part, passes_of
-except ImportError:  # from a numba that was not tested: `_IS_KNOWN` is False then, and nothing calls them
-    pass
 
 
 class _Part(codegen.JITCodeLibrary):
@@ -266,35 +263,6 @@ class _KernelCompiler(compiler.Compiler):
             raise
 
 
-# What is used of numba beyond its documented `pipeline_class`. Versions without it, and those that were not tested,
-# compile as numba does, which takes longer and gives the same numbers.
-_TESTED = {(0, 68)}
-_USED = {
-    "_get_module_for_linking",
-    "_optimize_final_module",
-    "_optimize_functions",
-    "add_linking_library",
-    "enable_object_caching",
-    "finalize",
-}
-_IS_KNOWN = (
-    version_info.short in _TESTED
-    and _USED <= set(dir(codegen.JITCodeLibrary))
-    and "no_compile" in compiler.Flags.options
-    and hasattr(codegen.JITCPUCodegen, "_module_pass_manager")
-)
-
-
-def options_of_parts() -> dict[str, object]:
-    """Options of `njit` for a function that only kernels call."""
-    return {"pipeline_class": _PartCompiler} if _IS_KNOWN else {}
-
-
-def options_of_kernels() -> dict[str, object]:
-    """Options of `njit` for a function that Python calls."""
-    return {"pipeline_class": _KernelCompiler}
-
-
 # For functions that only compiled code calls. They are not cached on disk, since their code is part of their callers',
 # and get no wrapper for Python or C, which is a fifth of the work of compiling.
 # No fastmath: with it the compiler orders sums by the SIMD width, replaces divisions by estimates that differ between
@@ -305,7 +273,7 @@ COMPILE = {
     "error_model": "numpy",
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    **options_of_parts(),
+    **({"pipeline_class": _PartCompiler} if _IS_KNOWN else {}),
 }
 # The same without numba's reference counts of arrays, which cost more than the arithmetic between two of them. Such a
 # function makes no array and no slice of one.
@@ -324,7 +292,7 @@ def kernel(function: Callable[..., object], options: dict[str, object] = COMPILE
 
     Where that can neither be written nor read, every process compiles anew.
     """
-    compiled = njit(**{**options, "no_cpython_wrapper": False, **options_of_kernels()})(function)
+    compiled = njit(**{**options, "no_cpython_wrapper": False, "pipeline_class": _KernelCompiler})(function)
     if not config.DISABLE_JIT:
         with suppress(RuntimeError):  # "no locator available": nowhere to write
             compiled._cache = KernelCache(function)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import chain, islice
 from numbers import Integral
 from typing import TypeVar
@@ -42,10 +41,7 @@ Found = TypeVar("Found")
 
 
 class Threads:
-    """A pool of threads; the caller's thread is one of them, since one thread more would wait for a core.
-
-    Inside a ``with`` block they are kept for the next call, because to start a thread takes as long as a small item.
-    """
+    """A pool of threads. Inside a ``with`` block they are kept for the next call: to start one takes as long as an item."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
@@ -61,17 +57,6 @@ class Threads:
         if pool is not None:
             pool.shutdown()
 
-    @contextmanager
-    def _others(self) -> Iterator[ThreadPoolExecutor]:
-        """The threads besides the caller's."""
-        pool = self._pool or ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="skembed")
-        self._pool = pool if self._stay else None
-        try:
-            yield pool
-        finally:
-            if not self._stay:
-                pool.shutdown()
-
     def in_order(self, function: Callable[[Item], Found], items: Iterable[Item], least: int = 1) -> Iterator[Found]:
         """Like `map`, but with all threads, and only a few items at a time; plain `map` for less than `least` items."""
         items = iter(items)
@@ -82,35 +67,18 @@ class Threads:
         if alone:
             yield from map(function, items)
             return
-        waiting: deque[tuple[Future[Found], Item]] = deque()
         results: deque[Future[Found]] = deque()
-
-        def do_next() -> None:
-            try:
-                result, item = waiting.popleft()
-            except IndexError:  # another thread has done it
-                return
-            try:
-                result.set_result(function(item))
-            except BaseException as error:  # raised when the result is read, in order
-                result.set_exception(error)
-                if not isinstance(error, Exception):  # an interrupt is raised at once
-                    raise
-
-        def first_result() -> Found:
-            while waiting and not results[0].done():
-                do_next()
-            return results.popleft().result()
-
-        with self._others() as pool:
-            try:
-                for item in items:
-                    results.append(Future())
-                    waiting.append((results[-1], item))
-                    pool.submit(do_next)
-                    if len(results) > 2 * self.n_threads:
-                        yield first_result()
-                while results:
-                    yield first_result()
-            finally:
-                waiting.clear()
+        pool = self._pool or ThreadPoolExecutor(self.n_threads, thread_name_prefix="skembed")
+        self._pool = pool if self._stay else None
+        try:
+            for item in items:
+                results.append(pool.submit(function, item))
+                if len(results) > 2 * self.n_threads:
+                    yield results.popleft().result()
+            while results:
+                yield results.popleft().result()
+        finally:
+            for result in results:
+                result.cancel()
+            if not self._stay:
+                pool.shutdown()

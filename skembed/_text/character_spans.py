@@ -77,6 +77,13 @@ def _mark_span(reach, start, end, shortest, longest, keeps_short):
     return n_tokens
 
 
+@njit(**INLINE_LLVM)
+def reach_at(reach, i, shortest):
+    """Characters of the longest and of the shortest n-gram that begin at a character."""
+    n = np.int64(reach[i])
+    return (n, shortest) if n >= 0 else (-n, -n)
+
+
 @lean_kernel
 def _cut_texts(text, text_ptr, is_space, lengths, spans):
     """Fill `spans` with texts whose runs of white space are one space each; returns the number of characters.

@@ -10,7 +10,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .character_ngrams import CharacterNgrams
-from .character_spans import Lengths, Spans
+from .character_spans import Lengths, Spans, reach_at
 from .sources import encode_words
 from .utf8 import utf8
 
@@ -32,10 +32,7 @@ def hash_ngrams(spans, lengths, n_buckets, tokens):
     characters, reach, _, _ = spans
     n_tokens = np.int64(0)
     for i in range(characters.shape[0]):
-        n = np.int64(reach[i])
-        least = lengths.shortest
-        if n < 0:
-            least = n = -n
+        n, least = reach_at(reach, i, lengths.shortest)
         hashed = FNV_OFFSET
         for k in range(n):
             encoded, n_bytes = utf8(np.int64(characters[i + k]))

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
+from .character_spans import reach_at
 from .utf8 import fold_product, utf8
 
 STRIDE = 2  # integers of a slot: an edge, 0 if it is free, and the node to which it leads
@@ -51,13 +52,16 @@ def _slot_of(slots, edge):
 
 
 @njit(**INLINE_LLVM)
-def _add_edge(trie, slot, edge):
-    """Add the node to which a new edge leads; returns it."""
-    node = trie.state[0]
-    trie.slots[slot], trie.slots[slot + _U1] = edge, np.uint64(node)
-    trie.edges[node] = edge
-    trie.state[0] = node + 1
-    return node
+def _child(trie, node, character):
+    """The node of an n-gram and one more character, which is added if it is new."""
+    edge = edge_to(node, character)
+    slot = _slot_of(trie.slots, edge)
+    if trie.slots[slot] == _U0:
+        new = trie.state[0]
+        trie.slots[slot], trie.slots[slot + _U1] = edge, np.uint64(new)
+        trie.edges[new] = edge
+        trie.state[0] = new + 1
+    return np.int64(trie.slots[slot + _U1])
 
 
 @lean_kernel
@@ -75,21 +79,13 @@ def learn_tokens(spans, lengths, trie, tokens, progress):
     characters, reach, _, _ = spans
     n_tokens = progress[1]
     for i in range(progress[0], characters.shape[0]):
-        n = np.int64(reach[i])
-        least = lengths.shortest
-        if n < 0:
-            least = n = -n
+        n, least = reach_at(reach, i, lengths.shortest)
         if not has_room(trie.state[0] + n, trie):
             progress[0], progress[1] = i, n_tokens
             return False
         node = np.int64(lengths.root)
         for k in range(n):
-            edge = edge_to(node, characters[i + k])
-            slot = _slot_of(trie.slots, edge)
-            if trie.slots[slot] == _U0:
-                node = _add_edge(trie, slot, edge)
-            else:
-                node = np.int64(trie.slots[slot + _U1])
+            node = _child(trie, node, characters[i + k])
             if k + 1 >= least:
                 tokens[n_tokens] = node
                 n_tokens += 1
@@ -103,10 +99,7 @@ def find_tokens(spans, lengths, trie, tokens):
     characters, reach, _, _ = spans
     n_tokens = np.int64(0)
     for i in range(characters.shape[0]):
-        n = np.int64(reach[i])
-        least = lengths.shortest
-        if n < 0:
-            least = n = -n
+        n, least = reach_at(reach, i, lengths.shortest)
         node = np.int64(lengths.root)
         is_known = True
         for k in range(n):
@@ -126,12 +119,7 @@ def add_edges(edges, trie, nodes):
     nodes[0] = 0
     for other in range(1, edges.shape[0]):
         parent, character = parent_and_character(edges[other])
-        edge = edge_to(nodes[parent], character)
-        slot = _slot_of(trie.slots, edge)
-        if trie.slots[slot] == _U0:
-            nodes[other] = _add_edge(trie, slot, edge)
-        else:
-            nodes[other] = np.int64(trie.slots[slot + _U1])
+        nodes[other] = _child(trie, nodes[parent], character)
 
 
 @lean_kernel
@@ -140,12 +128,7 @@ def add_words(characters, ptr, trie, nodes):
     for word in range(nodes.shape[0]):
         node = np.int64(0)
         for i in range(ptr[word], ptr[word + 1]):
-            edge = edge_to(node, characters[i])
-            slot = _slot_of(trie.slots, edge)
-            if trie.slots[slot] == _U0:
-                node = _add_edge(trie, slot, edge)
-            else:
-                node = np.int64(trie.slots[slot + _U1])
+            node = _child(trie, node, characters[i])
         nodes[word] = node
 
 

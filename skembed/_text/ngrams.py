@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, lean_kernel
+from .sources import offsets
 
 NGRAM_MULTIPLIER = np.uint64(116049371)  # of the published program of Sent2Vec, so that equal ids share a bucket
 
@@ -31,27 +32,13 @@ def add_ngrams(
 
     Tokens that are skipped within n-grams are unknown words, as in training, and n-grams of characters.
     """
-    all_ptr = np.empty_like(ptr)
-    _count_ngrams(is_skipped, ptr, max_order, all_ptr)
+    n_known = np.diff(offsets(~is_skipped)[ptr])
+    orders = range(2, min(max_order, n_known.max(initial=0)) + 1)
+    all_ptr = offsets(np.diff(ptr) + sum(np.maximum(n_known - order + 1, 0) for order in orders))
     n = all_ptr[-1]
     filled = np.empty(n, np.int64), np.empty(n, np.float32), np.zeros(n, bool), all_ptr
     _fill_ngrams((rows, weights, is_unknown, ptr), is_skipped, filled, max_order, n_words, n_buckets)
     return filled
-
-
-@lean_kernel
-def _count_ngrams(is_skipped, ptr, max_order, all_ptr):
-    """Write the offsets of the sentences once each has its words and the n-grams of its known words."""
-    at = np.int64(0)
-    all_ptr[0] = at
-    for sentence in range(ptr.shape[0] - 1):
-        n_known = np.int64(0)
-        for token in range(ptr[sentence], ptr[sentence + 1]):
-            n_known += not is_skipped[token]
-        at += ptr[sentence + 1] - ptr[sentence]
-        for order in range(2, min(max_order, n_known) + 1):
-            at += n_known - order + 1
-        all_ptr[sentence + 1] = at
 
 
 @lean_kernel

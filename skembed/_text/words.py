@@ -79,6 +79,7 @@ HAN_LETTER = re.compile(f"[{_HAN}]")
 _SIGNS = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 WORD = rf"(?u)[{_HAN}]|(?:[^\W{_HAN}]|[{_SIGNS}])+"
 END_OF_MARKS = 0x20000  # code points from here on are no marks and compose with none; a test checks it
+_SELECTORS = {*map(chr, range(0xFE00, 0xFE10))}  # of variants: how a character looks, as after emoji
 _JOINERS = "\u200c\u200d"  # within words of Persian, Sinhala and others
 CAPITAL_DOTTED_I = "\u0130"
 DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
@@ -110,10 +111,8 @@ def compose(text: str) -> str:
 @functools.cache
 def marks() -> str:
     """Characters that belong to the word of the letter before them: combining marks and joiners."""
-    found = [
-        c for c in map(chr, range(END_OF_MARKS)) if unicodedata.category(c) in ("Mn", "Mc") and not _selects_variant(c)
-    ]
-    return "".join(found) + _JOINERS
+    found = [c for c in map(chr, range(END_OF_MARKS)) if unicodedata.category(c) in ("Mn", "Mc")]
+    return "".join(c for c in found if c not in _SELECTORS) + _JOINERS
 
 
 @functools.cache
@@ -126,11 +125,6 @@ def composing() -> str:
             seconds.add(chr(int(parts[1], 16)))
     jamo = [*map(chr, range(0x1161, 0x1176)), *map(chr, range(0x11A8, 0x11C3))]  # vowels and last consonants of Hangul
     return "".join(sorted(seconds.union(jamo)))
-
-
-def _selects_variant(c: str) -> bool:
-    """Whether this changes how a character looks, as after many emoji, and not what it is."""
-    return "\ufe00" <= c <= "\ufe0f"
 
 
 def split_words(text: str) -> list[str]:
@@ -165,15 +159,10 @@ def words_of(text: str) -> list[str]:
     return split_words(lower(text))
 
 
-def bigrams_of(words: list[str]) -> list[str]:
-    """Pairs of neighbouring words."""
-    return [f"{first} {second}" for first, second in pairwise(words)]
-
-
 def words_and_bigrams_of(text: str) -> list[str]:
     """Words of a text, lowered, then the pairs of neighbouring ones."""
     words = words_of(text)
-    return words + bigrams_of(words)
+    return words + [f"{first} {second}" for first, second in pairwise(words)]
 
 
 def join_words(words: Iterable[str]) -> str:

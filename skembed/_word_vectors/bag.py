@@ -10,7 +10,7 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM, lean_kernel
 from .._compiled.simd import WIDTH, load, load_short, multiply_add, splat, store, store_short, total, zero_first
 from .._compiled.sync import random_bits
-from .._text.sources import encode_words
+from .._text.sources import encode_words, offsets
 
 _STREAM = np.uint64(7)
 
@@ -19,16 +19,6 @@ def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
     """Return a hash of each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
 
     ``rows`` (n_tokens,) are those of the words, below 0 for unknown ones; ``ptr`` is where the sentences begin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._word_vectors.bag import content_seeds
-    >>> first, second, third = content_seeds(
-    ...     np.array([3, 5, 3, -1, 5, 5, 3]), np.array([0, 2, 5, 7]), 0
-    ... )
-    >>> bool(first == second), bool(first == third)
-    (True, False)
     """
     seeds = np.empty(len(ptr) - 1, np.uint64)
     _fill_seeds(np.asarray(rows), np.asarray(ptr), seed, seeds)
@@ -138,42 +128,15 @@ def _sum_of(rows, weights, first, last, vectors, others, out, sentence):
 
 def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids without repetitions within a sentence, and where the sentences begin."""
-    first, starts = np.empty_like(ids), np.zeros_like(ptr)
-    _keep_first(ids, ptr, np.full(ids.max(initial=-1) + 1, -1, np.int64), first, starts)
-    return first[: starts[-1]], starts
-
-
-@lean_kernel
-def _keep_first(ids, ptr, seen, first, starts):
-    """Write the ids that are not in their sentence already, and where the sentences end.
-
-    ``ids`` (n_tokens,) int32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
-    ``seen`` (n_ids,) int64, all -1, receives the last sentence with each id
-    ``first`` (n_tokens,) int32 and ``starts`` (n_sentences + 1,) int64, zeros, are written
-    """
-    at = 0
-    for sentence in range(ptr.shape[0] - 1):
-        for token in range(ptr[sentence], ptr[sentence + 1]):
-            word = ids[token]
-            if seen[word] != sentence:
-                seen[word] = sentence
-                first[at] = word
-                at += 1
-        starts[sentence + 1] = at
+    sentences = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    _, first = np.unique(sentences * (ids.max(initial=0) + 1) + ids, return_index=True)
+    return ids[np.sort(first)], offsets(np.bincount(sentences[first], minlength=len(ptr) - 1))
 
 
 def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
     """Return a random direction for each word, (n_words, n_components) float32, a function of its text alone.
 
     So a word that was never learned still matches itself, in any process and on any machine.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._word_vectors.bag import hash_vectors
-    >>> vectors = hash_vectors(["cat", "dog", "cat"], 100)
-    >>> bool((vectors[0] == vectors[2]).all()), round(float(np.linalg.norm(vectors[1])), 3)
-    (True, 1.0)
     """
     if n_components < 1:
         raise ValueError(f"n_components must be at least 1, got {n_components}.")

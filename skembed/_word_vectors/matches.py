@@ -71,15 +71,7 @@ def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float
 def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
     """Return the fraction of the tokens of a text that have a given vector; warn if it is small.
 
-    Raises
-    ------
-    ValueError
-        If no token has a vector.
-
-    Warns
-    -----
-    UserWarning
-        If fewer than a third of the tokens have a vector.
+    A ValueError if it is zero.
     """
     fraction = known_fraction(corpus, words)
     if corpus.n_tokens and fraction < _FEW:

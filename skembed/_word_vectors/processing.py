@@ -71,17 +71,7 @@ def find_components(
 
 
 def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Remove directions of length one, orthogonal to each other, from float32 vectors, in place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._word_vectors.processing import remove_components
-    >>> remove_components(
-    ...     np.array([[1.0, 2.0]], np.float32), np.array([[0.0, 1.0]], np.float32)
-    ... )
-    array([[1., 0.]], dtype=float32)
-    """
+    """Remove directions of length one, orthogonal to each other, from float32 vectors, in place."""
     for start in range(0, len(vectors), _STEP):
         chunk = vectors[start : start + _STEP]
         for component in components:
@@ -91,18 +81,7 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
 
 
 def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) -> np.ndarray:
-    """Replace the float32 vector of each word with a digit by a random one of a length, from its text alone, in place.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._word_vectors.processing import hash_numbers
-    >>> vectors = hash_numbers(
-    ...     np.ones((3, 100), np.float32), ["cat", "1914", "1945"], np.float32(10.0)
-    ... )
-    >>> bool(np.all(vectors[0] == 1)), bool(abs(vectors[1] @ vectors[2]) < 30)
-    (True, True)
-    """
+    """Replace the float32 vector of each word with a digit by a random one of a length, from its text alone, in place."""
     from .bag import hash_vectors  # numba takes a while to import
 
     rows = [row for row, word in enumerate(words) if any(map(str.isdigit, word))]
@@ -115,19 +94,7 @@ _WORDS_AT_ONCE = 1_000  # words at a time whose n-grams have vectors
 
 
 def add_spelling(vectors: np.ndarray, words: Sequence[str], weight: float) -> np.ndarray:
-    """Turn each float32 vector towards the direction of its word's n-grams, in place; ``weight`` is from 0 to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skembed._word_vectors.processing import add_spelling
-    >>> vectors = add_spelling(
-    ...     np.eye(3, 200, dtype=np.float32), ["teacher", "teachers", "cat"], weight=1.0
-    ... )
-    >>> similarity = vectors @ vectors.T
-    >>> bool(similarity[0, 1] > 0.7), bool(abs(similarity[0, 2]) < 0.3)
-    (True, True)
-    """
+    """Turn each float32 vector towards the direction of its word's n-grams, in place; ``weight`` is from 0 to 1."""
     for start in range(0, len(vectors), _WORDS_AT_ONCE):
         chunk = vectors[start : start + _WORDS_AT_ONCE].astype(np.float64)
         lengths = np.linalg.norm(chunk, axis=1, keepdims=True)
