@@ -109,11 +109,11 @@ def document_scores(
 NamedEstimators: TypeAlias = Mapping[str, BaseEstimator] | Sequence[tuple[str, BaseEstimator]]
 
 
-def named_estimators(estimators: NamedEstimators, name: str) -> dict[str, BaseEstimator]:
-    """Return estimators by name."""
-    names, values = as_named(estimators, name)
+def named_estimators(estimators: NamedEstimators | None) -> dict[str, BaseEstimator]:
+    """Return the parameter `estimators` by name."""
+    names, values = as_named({} if estimators is None else estimators, "estimators")
     if names is None:
-        raise TypeError(f"{name} must be a mapping of names to estimators, got {describe(estimators)}.")
+        raise TypeError(f"estimators must be a mapping of names to estimators, got {describe(estimators)}.")
     return dict(zip(names, values))
 
 
