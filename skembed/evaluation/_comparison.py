@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -93,9 +92,6 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"{self.about}\n\n{markdown(self._table())}\n{self.sentence}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.about)}</p>\n{html_table(self._table())}\n<p><b>{escape(self.sentence)}</b></p>"
 
     def _table(self) -> list[list[str]]:
         header = ["method", self.measure, "lead", "95 % interval", "fit, s", "1,000 rows, s", "size, MB"]
@@ -310,13 +306,3 @@ def markdown(table: Table) -> str:
     ]
     rule = "|" + "|".join("-" * (w + 1) + ("-" if i == 0 else ":") for i, w in enumerate(widths)) + "|"
     return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
-
-
-def html_table(table: Table) -> str:
-    """Write a table in HTML."""
-    header, *rows = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for tag, cell in zip(["th", *[tag] * len(row)], row))
-        for tag, row in (("th" if i == 0 else "td", row) for i, row in enumerate(table))
-    )
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{header}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ from .._validation.columns import (
 )
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import RandomState
-from ._sts import interval
+from ._sts import N_DRAWS, interval
 
 __all__ = ["retrieval"]
 
@@ -49,8 +49,6 @@ def retrieval(
     k: int | Iterable[int] = 10,
     depth: int = 1000,
     baseline: str | None = None,
-    n_resamples: int = 2000,
-    confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> Bunch:
     r"""Measure how well a search finds the documents that people judged relevant: nDCG, recall, precision, MAP, MRR.
@@ -76,10 +74,6 @@ def retrieval(
         Number of documents that are asked for; MAP and MRR count no others.
     baseline : str, default=None
         Name of one of several systems. The others are compared with it.
-    n_resamples : int, default=2000
-        How often queries are drawn for the intervals, and signs for the test.
-    confidence_level : float, default=0.95
-        Fraction of the draws between the ends of an interval; as many are below as above.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws.
 
@@ -88,8 +82,8 @@ def retrieval(
     result : :class:`~sklearn.utils.Bunch`
         scores : list of dict
             One a system and measure: `method`, `measure`, `mean` over the queries, `low` and `high`, its bootstrap
-            interval, and `n_queries`. With a baseline the other systems also have `lead`, the difference from it,
-            `lead_low`, `lead_high`, and `p` of a paired randomisation test of the difference, from two sides [2]_.
+            interval of 95 %, and `n_queries`. With a baseline the other systems also have `lead`, the difference from
+            it, `lead_low`, `lead_high`, and `p` of a paired randomisation test of it, from two sides [2]_.
         queries : list of dict
             One a system and query: `method`, `query`, and each measure, from 0 to 1.
 
@@ -146,8 +140,6 @@ def retrieval(
     for cutoff in cutoffs:
         check_scalar(cutoff, "k", Integral, min_val=1)
     check_scalar(depth, "depth", Integral, min_val=max(cutoffs, default=1))
-    check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
-    check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
     systems = {str(name): system for name, system in _named(index).items()}
     if not systems:
         raise ValueError("index has no system to measure.")
@@ -160,8 +152,7 @@ def retrieval(
         for name, found in per_query.items()
         for query, measures in zip(judged.grades, found)
     ]
-    random = check_random_state(random_state)
-    return Bunch(scores=_summaries(per_query, baseline, n_resamples, confidence_level, random), queries=rows)
+    return Bunch(scores=_summaries(per_query, baseline, check_random_state(random_state)), queries=rows)
 
 
 class Judged(NamedTuple):
@@ -336,25 +327,21 @@ def _dcg(gains: NDArray[np.float64]) -> float:
 
 
 def _summaries(
-    per_query: Mapping[str, list[dict[str, float]]],
-    baseline: str | None,
-    n_resamples: int,
-    level: float,
-    random: np.random.RandomState,
+    per_query: Mapping[str, list[dict[str, float]]], baseline: str | None, random: np.random.RandomState
 ) -> list[dict[str, Any]]:
     """Means over the queries, their intervals, and the difference of each system from the baseline."""
     tables = {name: np.array([list(measures.values()) for measures in found]) for name, found in per_query.items()}
     n = len(next(iter(tables.values())))
-    weights = random.multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
-    signs = random.choice([-1.0, 1.0], size=(n_resamples, n))
+    weights = random.multinomial(n, np.full(n, 1 / n), size=N_DRAWS) / n
+    signs = random.choice([-1.0, 1.0], size=(N_DRAWS, n))
     rows = []
     for name, table in tables.items():
         for measure, values in zip(per_query[name][0], table.T):
             row = {"method": name, "measure": measure, "n_queries": n}
-            row |= interval(values.mean(), weights @ values, level)
+            row |= interval(values.mean(), weights @ values)
             if baseline is not None and name != baseline:
                 lead = values - tables[baseline][:, list(per_query[name][0]).index(measure)]
-                of_lead = interval(lead.mean(), weights @ lead, level)
+                of_lead = interval(lead.mean(), weights @ lead)
                 row |= {"lead": of_lead["mean"], "lead_low": of_lead["low"], "lead_high": of_lead["high"]}
                 row["p"] = _randomisation_test(lead, signs)
             rows.append(row)

@@ -118,7 +118,9 @@ def semantic_classification(
 
 def check_folds(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_sentences: int) -> None:
     """Check that each sentence is in one test fold; a prediction that no fold makes would be uninitialised memory."""
-    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=n_sentences)
+    times = np.zeros(n_sentences, np.int64)
+    for _, test in folds:
+        np.add.at(times, test, 1)
     if not (times == 1).all():
         raise ValueError(
             f"cv must put each sentence into exactly one test fold, as StratifiedKFold does. Of {n_sentences} "

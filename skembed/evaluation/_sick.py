@@ -8,7 +8,6 @@ from typing import TypedDict
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation.columns import Labelled, as_scores
@@ -90,14 +89,13 @@ def sick_relatedness(
     test: Labelled,
     *,
     alphas: Iterable[float] = (1e-2, 3e-3, 1e-3, 3e-4),
-    regressor: RelatednessRegressor | None = None,
     random_state: RandomState = 0,
 ) -> SickResult:
     """Learn relatedness from the training pairs of SICK.
 
-    A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
-    one with the best Pearson correlation on the trial pairs ([1]_, section 4.2). The sentence vectors stay as they are;
-    the paper trains them too.
+    A :class:`RelatednessRegressor` of the grades 1 to 5 learns in 200 iterations; its penalty is the one with the best
+    Pearson correlation on the trial pairs ([1]_, section 4.2). The sentence vectors stay as they are; the paper trains
+    them too.
 
     Parameters
     ----------
@@ -107,9 +105,6 @@ def sick_relatedness(
         Pairs from :func:`~skembed.datasets.fetch_sick`, or in the forms that :func:`pair_classification` accepts.
     alphas : sequence of float, default=(1e-2, 3e-3, 1e-3, 3e-4)
         Penalties to choose from.
-    regressor : RelatednessRegressor, default=None
-        Other settings of the head. None is for 50 units, the grades 1 to 5, and 200 iterations, after which the trial
-        pairs gain no more.
     random_state : int, RandomState instance or None, default=0
         Seed of the head.
 
@@ -157,10 +152,10 @@ def sick_relatedness(
         raise ValueError("alphas is empty.")
     heads = []
     for alpha in penalties:
-        head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], max_iter=200) if regressor is None else clone(regressor)
+        head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], alpha=alpha, max_iter=200, random_state=random_state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is meant
-            heads.append(head.set_params(alpha=alpha, random_state=random_state).fit(features[0], targets[0]))
+            heads.append(head.fit(features[0], targets[0]))
     best = max(heads, key=lambda head: pearson_score(targets[1], head.predict(features[1])))
     predicted = best.predict(features[2])
     return {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any, NotRequired, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils import Bunch, check_random_state
 
 from .._validation.columns import Labelled, as_labels, as_named, check_same_length, describe, listed
 from .._validation.messages import brief
@@ -19,6 +18,7 @@ from ._pairs import Model, cosines_of_pairs, scored_pairs
 
 __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 
+N_DRAWS = 2000  # of pairs, or of queries, for the intervals
 NamedSets: TypeAlias = Mapping[Any, Labelled] | Sequence[tuple[str, Labelled]]
 Similarities: TypeAlias = Sequence[Mapping[str, Any]]  # what `sts_similarities` returns
 
@@ -48,11 +48,9 @@ class Interval(TypedDict):
 
 
 class MeanInterval(Interval):
-    """A row of :func:`sts_intervals`; the last two fields are there with a baseline."""
+    """A row of :func:`sts_intervals`."""
 
     method: str
-    baseline: NotRequired[str]
-    share_above: NotRequired[float]
 
 
 class SetComparison(TypedDict):
@@ -208,14 +206,9 @@ def sts_means(sets: Sequence[SetScore]) -> list[SetScore]:
 
 
 def sts_intervals(
-    models: Mapping[str, Similarities],
-    *,
-    baseline: str | None = None,
-    n_resamples: int = 2000,
-    confidence_level: float = 0.95,
-    random_state: RandomState = 0,
+    models: Mapping[str, Similarities], *, baseline: str | None = None, random_state: RandomState = 0
 ) -> list[MeanInterval]:
-    """Bootstrap intervals of the mean Pearson correlation over the sets.
+    """Bootstrap intervals of the mean Pearson correlation over the sets, which hold 95 % of 2,000 draws.
 
     Pairs are drawn with replacement within each set, the same for all models, so the interval of a difference is much
     narrower than the two single intervals suggest. The intervals hold for other pairs from the same sets, not for other
@@ -227,23 +220,18 @@ def sts_intervals(
         From :func:`sts_similarities`, of the same pairs for each model.
     baseline : str, default=None
         One of the names. If given, the intervals are those of the difference from that model.
-    n_resamples : int, default=2000
-        How often pairs are drawn.
-    confidence_level : float, default=0.95
-        Fraction of the draws between the ends of an interval; as many are below as above.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws.
 
     Returns
     -------
     rows : list of dict
-        `method`, `mean`, `low`, `high`, and with a baseline `baseline` and `share_above`, the fraction of draws in
-        which the model is better than the baseline.
+        `method`, `mean`, `low` and `high`.
 
     Raises
     ------
     ValueError
-        If the models were not compared on the same pairs, there is no model or no set, or an option is out of range.
+        If the models were not compared on the same pairs, or there is no model or no set.
 
     Examples
     --------
@@ -258,31 +246,22 @@ def sts_intervals(
     ...     for name, cosine in (("good", good), ("poor", poor))
     ... }
     >>> [row] = sts_intervals(models, baseline="poor")
-    >>> row["method"], row["low"] > 0, row["share_above"]
-    ('good', True, 1.0)
+    >>> row["method"], row["low"] > 0
+    ('good', True)
     """
-    check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
-    check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
     _check_same_pairs(models)
     if baseline is not None and baseline not in models:
         raise ValueError(f"baseline={brief(baseline)} is not one of the models {listed(models)}.")
-    means, draws = bootstrap_means(models, n_resamples, random_state)
-    rows: list[MeanInterval] = []
-    for name in models:
-        if baseline is None:
-            rows.append({"method": name, **interval(means[name], draws[name], confidence_level)})
-        elif name != baseline:
-            values = draws[name] - draws[baseline]
-            share = float(np.mean(values > 0))
-            found = interval(means[name] - means[baseline], values, confidence_level)
-            rows.append({"method": name, "baseline": baseline, "share_above": share, **found})
-    return rows
+    means, draws = bootstrap_means(models, N_DRAWS, random_state)
+    if baseline is not None:
+        means = {name: means[name] - means[baseline] for name in models if name != baseline}
+        draws = {name: draws[name] - draws[baseline] for name in means}
+    return [{"method": name, **interval(means[name], draws[name])} for name in means]
 
 
-def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> Interval:
-    """A mean and the ends of the interval of its draws."""
-    tail = (1 - confidence_level) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
+def interval(mean: float, draws: np.ndarray) -> Interval:
+    """A mean and the ends of the interval that holds 95 % of the draws."""
+    low, high = np.quantile(draws, [0.025, 0.975])
     return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 

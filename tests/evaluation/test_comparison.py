@@ -61,8 +61,3 @@ def test_the_sentence_says_whether_the_difference_matters():
     )
     assert made(("tf-idf", some), ("characters", few)).sentence == "Only simple methods were tried; tf-idf is the best."
     assert " of f2 " in made(("tf-idf", some), ("mine", few), measure="f2").sentence
-
-
-def test_names_are_text_in_a_notebook():
-    marked = made(("tf-idf", [0, 1]), ("<b>", [1, 1]))._repr_html_()
-    assert "&lt;b&gt;" in marked and "<b>" in marked and "<table>" in marked
