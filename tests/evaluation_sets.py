@@ -63,9 +63,11 @@ def make_folder(folder):
     (data / "semantic").mkdir()
     for name in ("msrp", "opinosis"):
         with zipfile.ZipFile(data / "semantic" / f"{name}_paraphrase_grouped.zip", "w") as archive:
-            archive.writestr("x/phrases.txt", "".join(f"{draw(generator, i % 3)} {i}\n" for i in range(18)))
             archive.writestr(
-                "x/phrase_groups.csv",
+                f"{name}_distribute/phrases.txt", "".join(f"{draw(generator, i % 3)} {i}\n" for i in range(18))
+            )
+            archive.writestr(
+                f"{name}_distribute/phrase_groups.csv",
                 "\n".join(["phrase_index,paraphrase_group_index", *(f"{i},{i % 3}" for i in range(18))]),
             )
     return folder
@@ -73,4 +75,4 @@ def make_folder(folder):
 
 def options(folder, out, *more, tables="sts,sick,senteval,semantic"):
     paths = ["--corpus", folder / "corpus.txt", "--data", folder / "data", "--out", out]
-    return [str(option) for option in [*paths, "--incomplete", "--folds", 2, "--tables", tables, *more]]
+    return [str(option) for option in [*paths, "--folds", 2, "--tables", tables, *more]]

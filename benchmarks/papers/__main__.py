@@ -91,9 +91,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--folds", type=int, help="of the nested cross-validation (10, or 3 in the preset quick)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--n-jobs", type=int, help="threads of the training and of the search of penalties (1)")
-    parser.add_argument(
-        "--incomplete", action="store_true", help="take evaluation files that are parts of the published"
-    )
     return parser
 
 
@@ -207,13 +204,12 @@ def run(options: argparse.Namespace, tables: Sequence[str]) -> None:
     candidates = [Candidate(name, sources, options.seed, options.n_jobs) for name in names]
     tables = check_methods(candidates, tables)
     baseline = find_baseline(options.baseline, candidates, tables)
-    data = EvaluationData(options.data, complete=not options.incomplete)
+    data = EvaluationData(options.data)
     corpus = sources.corpus()
     settings = {
         "version": __version__,
         "corpus": {"digest": corpus.digest, "sentences": corpus.n_sentences, "words": corpus.n_tokens},
         "data": "downloaded" if options.data is None else str(options.data.resolve()),
-        "complete": not options.incomplete,
         "seed": options.seed,
         "folds": options.folds,
         "alphas": list(sources.preset.alphas),

@@ -6,7 +6,7 @@ from typing import Any
 
 from skembed import datasets
 from skembed._validation.values import user_path
-from skembed.datasets._archives import read_paraphrase_zip
+from skembed.datasets._archives import read_paraphrase_groups
 from skembed.datasets._pairs import read_msrp, read_sick
 from skembed.datasets._senteval import read_senteval, read_trec
 from skembed.datasets._sts import read_sts
@@ -24,15 +24,12 @@ class EvaluationData:
     folder : path-like or None
         Folder with `sts2012`, ..., `sick`, `msrp`, `senteval` and `semantic`. None downloads what is missing to
         scikit-learn's data home.
-    complete : bool, default=True
-        Whether the files must have their published number of rows.
     """
 
-    def __init__(self, folder: Any = None, *, complete: bool = True) -> None:
+    def __init__(self, folder: Any = None) -> None:
         self.folder = None if folder is None else user_path(folder)
         if self.folder is not None and not self.folder.is_dir():
             raise FileNotFoundError(f"There is no folder {self.folder} with evaluation data.")
-        self.complete = complete
         self._read: dict[tuple[Any, ...], Any] = {}
 
     def years(self) -> list[int]:
@@ -49,35 +46,30 @@ class EvaluationData:
 
     def sts(self, year: int) -> Any:
         """Pairs of one year."""
-        return self._get(read_sts, f"sts{year}", datasets.fetch_sts, year=year)
+        return self._get(read_sts, datasets.fetch_sts, year=year)
 
     def sick(self, subset: str) -> Any:
         """Pairs of SICK."""
-        return self._get(read_sick, "sick", datasets.fetch_sick, subset=subset)
+        return self._get(read_sick, datasets.fetch_sick, subset=subset)
 
     def msrp(self, subset: str) -> Any:
         """Pairs of MSRP."""
-        return self._get(read_msrp, "msrp", datasets.fetch_msrp, subset=subset)
+        return self._get(read_msrp, datasets.fetch_msrp, subset=subset)
 
     def senteval(self, name: str) -> Any:
         """One of MR, CR, SUBJ and MPQA."""
-        return self._get(read_senteval, "senteval", datasets.fetch_senteval, name=name)
+        return self._get(read_senteval, datasets.fetch_senteval, name=name)
 
     def trec(self, subset: str) -> Any:
         """Questions of TREC."""
-        return self._get(read_trec, "senteval", datasets.fetch_trec, subset=subset)
+        return self._get(read_trec, datasets.fetch_trec, subset=subset)
 
     def semantic(self, name: str) -> Any:
         """One of the two corpora of paraphrase groups."""
-        if self.folder is None:
-            return self._get(None, "", datasets.fetch_semantic_groups, name=name)
-        return self._get(read_paraphrase_zip, f"semantic/{name}_paraphrase_grouped.zip", None)
+        return self._get(read_paraphrase_groups, datasets.fetch_semantic_groups, name=name)
 
-    def _get(self, read: Any, path: str, fetch: Any, **options: Any) -> Any:
-        key = (read, path, *options.items())
+    def _get(self, read: Any, fetch: Any, **options: Any) -> Any:
+        key = (read, *options.items())
         if key not in self._read:
-            if self.folder is None:
-                self._read[key] = fetch(**options)
-            else:
-                self._read[key] = read(self.folder / path, complete=self.complete, **options)
+            self._read[key] = fetch(**options) if self.folder is None else read(self.folder, **options)
         return self._read[key]

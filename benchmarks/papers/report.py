@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from skembed._validation.values import naming
 from skembed.evaluation._semantic import error_agreement
-from skembed.evaluation._sts import _read_models, bootstrap_means, interval, sts_comparison
+from skembed.evaluation._sts import bootstrap_means, interval, sts_comparison
 
 from .data import SEMANTIC_SETS, EvaluationData
 from .paper_tables import Figures, fill, overview
@@ -217,7 +217,7 @@ class Report:
 
 def sts_ranking(models: Mapping[str, Sequence[Any]], random_state: Any = 0) -> list[dict[str, Any]]:
     """Rows as from `sts_intervals`, best first, with the lead of each over the next and its interval."""
-    means, draws = bootstrap_means(_read_models(models), 2000, random_state)
+    means, draws = bootstrap_means(models, 2000, random_state)
     ordered = sorted(models, key=lambda name: -means[name])
     rows = []
     for name, following in zip(ordered, [*ordered[1:], None]):

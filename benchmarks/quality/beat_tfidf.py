@@ -141,7 +141,7 @@ def read_published(folder):
     sets = {}
     for year in (2015, 2016):
         if (folder / f"sts{year}").is_dir():
-            sets[year] = read_sts(folder / f"sts{year}", year=year)
+            sets[year] = read_sts(folder, year=year)
         else:
             print(f"skipped: {folder / f'sts{year}'} is not there")
     return sets

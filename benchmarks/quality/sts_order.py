@@ -69,7 +69,7 @@ def main():
     parser.add_argument("--out", type=Path, help="folder for sts_order.json and the tables, sts_order.inc")
     options = parser.parse_args()
     corpus = SentenceCorpus.from_file(options.data / "corpora" / "simplewiki.txt.gz")
-    years = {year: read_sts(options.data / "original" / f"sts{year}", year=year) for year in (2012, 2013, 2014)}
+    years = {year: read_sts(options.data / "original", year=year) for year in (2012, 2013, 2014)}
     models = {}
     for name, method in NAMES.items():
         for seed in options.seeds:

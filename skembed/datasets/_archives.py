@@ -3,94 +3,53 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+import zipfile
+from itertools import chain
+from pathlib import Path
 from typing import Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch, check_scalar
+from sklearn.utils import Bunch
 
 from skembed.datasets._download import Download, fetch_files
-from skembed.datasets._files import (
-    Archive,
-    PathLike,
-    check_choice,
-    check_count,
-    data_and_target,
-    description,
-    row_error,
-    sentence,
-)
+from skembed.datasets._files import PathLike, check_choice, data_and_target, description, lines_of, sentence
 
 __all__ = ["fetch_opinosis", "fetch_semantic_groups"]
 
-# Folder inside the archive -> description, published sentences
-_PARAPHRASE_GROUPS = {"msrp_distribute": ("msrp_groups", 859), "opinosis_distribute": ("opinosis_groups", 669)}
-_GROUPS_HEADER = "phrase_index,paraphrase_group_index"
-_TOPIC_FILE = re.compile(r"(?:.*/)?topics/([^/]+)\.txt\.data")
+_GROUPS = "semantic/{}_paraphrase_grouped.zip"
+_OPINOSIS = "opinosis/OpinosisDataset1.0_0.zip"
+_SMALLEST_GROUP = 3  # sentences
+_TOPIC_FILE = re.compile(r"topics/([^/]+)\.txt\.data")
 
 
-def read_paraphrase_zip(path: PathLike, *, min_group_size: int = 3, complete: bool = True) -> Bunch:
-    """Read sentences in groups of paraphrases."""
-    min_group_size = check_scalar(min_group_size, "min_group_size", int, min_val=1)
-    archive = Archive(path)
-    found = [name for name in archive.files if PurePosixPath(name).name == "phrases.txt"]
-    if len(found) != 1:
-        raise ValueError(f"{archive.path} must hold one file phrases.txt, found {len(found)}")
-    folder = PurePosixPath(found[0]).parent
-    table = str(folder / "phrase_groups.csv")
-    if table not in archive.files:
-        raise ValueError(f"{archive.path} has no file {table} beside {found[0]}")
-    sentences = [sentence(line) for line in archive.lines(found[0])]
-    groups = _paraphrase_groups(archive.lines(table), archive.path / table, len(sentences))
-    descr, published = _PARAPHRASE_GROUPS.get(folder.name, ("", len(sentences)))
-    if complete:
-        check_count(archive.path / found[0], len(sentences), published, "sentences")
+def read_paraphrase_groups(folder: Path, *, name: str) -> Bunch:
+    """Read the groups of three sentences or more."""
+    with zipfile.ZipFile(folder / _GROUPS.format(name)) as archive:
+        texts, table = (
+            lines_of(archive.read(f"{name}_distribute/{file}")) for file in ("phrases.txt", "phrase_groups.csv")
+        )
+    rows = np.array([line.split(",") for line in table[1:]], dtype=np.int64)
+    groups = rows[np.argsort(rows[:, 0]), 1]
     names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    kept = np.flatnonzero(sizes[codes] >= min_group_size)
+    kept = np.flatnonzero(sizes[codes] >= _SMALLEST_GROUP)
     used, target = np.unique(codes[kept], return_inverse=True)
     return Bunch(
-        data=[sentences[row] for row in kept],
+        data=[sentence(texts[row]) for row in kept],
         target=target.astype(np.int64),
         target_names=[str(names[code]) for code in used],
-        DESCR=description(descr) if descr else f"Groups of paraphrases, read from {archive.path.name}.",
+        DESCR=description(f"{name}_groups"),
     )
 
 
-def _paraphrase_groups(lines: list[str], name: object, n_sentences: int) -> list[int]:
-    """Return the group of each sentence."""
-    if not lines or lines[0] != _GROUPS_HEADER:
-        raise row_error(name, 1, f"the header must be {_GROUPS_HEADER!r}")
-    groups: dict[int, int] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if not re.fullmatch(r"\d+,\d+", line):
-            raise row_error(name, number, f"expected two numbers, got {line[:40]!r}")
-        row, group = map(int, line.split(","))
-        if row >= n_sentences or row in groups:
-            reason = "stands here twice" if row in groups else f"does not exist: there are {n_sentences} sentences"
-            raise row_error(name, number, f"sentence {row} {reason}")
-        groups[row] = group
-    if len(groups) < n_sentences:
-        missing = sorted(set(range(n_sentences)) - set(groups))
-        raise ValueError(f"{name}: {len(missing)} of {n_sentences} sentences have no group, the first is {missing[0]}")
-    return [groups[row] for row in range(n_sentences)]
-
-
-def read_opinosis(path: PathLike) -> Bunch:
+def read_opinosis(folder: Path) -> Bunch:
     """Read the sentences of the Opinosis data, each with the topic that it is about."""
-    archive = Archive(path)
-    topics = sorted((match.group(1), name) for name in archive.files if (match := _TOPIC_FILE.fullmatch(name)))
-    data: list[str] = []
-    lengths = []
-    for _, name in topics:
-        sentences = [text for line in archive.lines(name, cp1252=True) if (text := sentence(line))]
-        data += sentences
-        lengths.append(len(sentences))
-    if not topics:
-        raise ValueError(f"{archive.path} has no files topics/*.txt.data")
+    with zipfile.ZipFile(folder / _OPINOSIS) as archive:
+        topics = sorted((found[1], name) for name in archive.namelist() if (found := _TOPIC_FILE.fullmatch(name)))
+        texts = [[text for text in map(sentence, lines_of(archive.read(name))) if text] for _, name in topics]
     return Bunch(
-        data=data,
-        target=np.repeat(np.arange(len(topics), dtype=np.int64), lengths),
+        data=list(chain.from_iterable(texts)),
+        target=np.repeat(np.arange(len(topics), dtype=np.int64), [len(part) for part in texts]),
         target_names=[topic for topic, _ in topics],
         DESCR=description("opinosis"),
     )
@@ -158,11 +117,8 @@ def fetch_semantic_groups(
     (521, 89)
     """
     check_choice(name, "name", ("msrp", "opinosis"))
-    files = [f"semantic/{name}_paraphrase_grouped.zip"]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_paraphrase_zip(folder / files[0]), return_X_y)
+    folder = fetch_files([_GROUPS.format(name)], data_home, download_if_missing, n_retries, delay)
+    return data_and_target(read_paraphrase_groups(folder, name=name), return_X_y)
 
 
 @overload
@@ -215,8 +171,5 @@ def fetch_opinosis(
     >>> len(fetch_opinosis().data)  # doctest: +SKIP
     7086
     """
-    files = ["opinosis/OpinosisDataset1.0_0.zip"]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_opinosis(folder / files[0]), return_X_y)
+    folder = fetch_files([_OPINOSIS], data_home, download_if_missing, n_retries, delay)
+    return data_and_target(read_opinosis(folder), return_X_y)

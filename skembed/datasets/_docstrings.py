@@ -1,8 +1,4 @@
-"""Ordered English text that is already on the machine: the docstrings of installed packages.
-
-The source files are parsed, never imported: importing all of scipy takes longer than reading it
-and has side effects.
-"""
+"""Ordered English text that is already on the machine: the docstrings of installed packages, parsed, not imported."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
 
@@ -23,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_scalar
 
 from skembed._validation.messages import brief
+from skembed.datasets._files import description
 from skembed.datasets._prose import docstring_prose
 
 __all__ = ["load_docstrings"]
@@ -177,20 +173,16 @@ def load_docstrings(
 ) -> Bunch | tuple[list[str], NDArray[np.int64]]:
     """Load the prose of the docstrings of installed packages, sentence by sentence.
 
-    A real English text of some tens of thousands of sentences in reading order that every machine with skembed has:
-    no download is needed. One docstring is one document. The text is narrow (it is about arrays, statistics and
-    machine learning) and it changes with the installed versions, so it serves examples, tests and first
-    experiments; results that others should repeat need a fixed corpus.
+    Some tens of thousands of English sentences in reading order, without a download; each docstring is a document. The
+    text is about arrays, statistics and machine learning only, and changes with the installed versions: results that
+    others should repeat need a fixed corpus.
 
     Parameters
     ----------
     packages : sequence of str, default=("numpy", "scipy", "sklearn")
-        The names, as in an ``import`` statement, of the top-level packages to read, in this order. Any installed
-        package works whose ``.py`` files are on disk.
-
+        Names of installed packages whose ``.py`` files are on disk, in the order of reading.
     min_words : int, default=3
-        Shorter sentences are left out. A word is a run of characters between blanks with at least one letter.
-
+        Shorter sentences are left out. A word has at least one letter.
     return_X_y : bool, default=False
         If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
@@ -215,17 +207,14 @@ def load_docstrings(
     ------
     ImportError
         If a package is not installed.
-
     ValueError
-        If `packages` is empty, a plain string, or names something twice or something without docstrings on disk.
+        If `packages` is a plain string, or names a package without docstrings on disk.
 
     Notes
     -----
-    The source files are parsed and never imported, so docstrings made at import time and those of compiled modules
-    without a source file (numpy's ufuncs, most of ``numpy.random``) are missing. Kept are summaries, notes, the
-    descriptions of parameters and results, and the text between examples. Dropped are code, doctests, literal
-    blocks, tables, headings, displayed formulas, references, cross-reference lists, and documents that repeat an
-    earlier one. The first call takes a few seconds; later calls in the same process use what it found.
+    The source files are parsed and never imported, so docstrings made at import time or compiled are missing. Kept are
+    summaries, notes, descriptions of parameters and results, and the text between examples; code, tables, headings,
+    formulas, references and repeated documents are dropped. The first call takes a few seconds.
 
     Examples
     --------
@@ -240,21 +229,13 @@ def load_docstrings(
         raise ValueError(
             f"packages must be a sequence of names, got the string {brief(packages)}; use [{brief(packages)}]"
         )
-    packages = list(packages)
-    if not packages:
-        raise ValueError("packages is empty: name at least one installed package")
-    for package in packages:
-        if not isinstance(package, str) or not package.isidentifier():
-            raise ValueError(f"packages must hold names of top-level packages such as 'numpy', got {brief(package)}")
-    if len(set(packages)) < len(packages):
-        raise ValueError(f"packages names a package twice: {brief(packages)}")
     min_words = check_scalar(min_words, "min_words", int, min_val=1)
 
     seen: set[tuple[str, ...]] = set()
     data: list[str] = []
     kept: list[_Document] = []
     lengths: list[int] = []
-    for package in packages:
+    for package in dict.fromkeys(packages):
         documents = _extract(package)
         if not any(document.sentences for document in documents):
             raise ValueError(f"the package {brief(package)} has no docstrings in source files on this machine")
@@ -272,7 +253,6 @@ def load_docstrings(
     target = np.repeat(np.array([codes[document.target] for document in kept], dtype=np.int64), lengths)
     if return_X_y:
         return data, target
-    template = (resources.files("skembed.datasets") / "data" / "docstrings.rst").read_text(encoding="utf-8")
     versions = ", ".join(f"{package} {_source_version(package)}" for package in packages)
     return Bunch(
         data=data,
@@ -280,5 +260,7 @@ def load_docstrings(
         target=target,
         target_names=target_names,
         document_names=[document.name for document in kept],
-        DESCR=template.format(versions=versions, sentences=len(data), documents=len(kept), min_words=min_words),
+        DESCR=description("docstrings").format(
+            versions=versions, sentences=len(data), documents=len(kept), min_words=min_words
+        ),
     )

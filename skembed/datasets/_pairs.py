@@ -2,90 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, overload
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from skembed.datasets._download import Download, fetch_files
-from skembed.datasets._files import (
-    PathLike,
-    check_choice,
-    check_count,
-    data_and_target,
-    description,
-    find_file,
-    label,
-    read_table,
-    score,
-    sentence,
-)
+from skembed.datasets._download import fetch_files
+from skembed.datasets._files import PathLike, check_choice, description, read_table, sentence
 
 __all__ = ["fetch_msrp", "fetch_sick"]
 
-_SICK = {"train": ("SICK_train.txt", 4500), "trial": ("SICK_trial.txt", 500), "test": ("SICK_test_annotated.txt", 4927)}
-_SICK_HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
-_JUDGEMENTS = {name: code for code, name in enumerate(("CONTRADICTION", "ENTAILMENT", "NEUTRAL"))}
-
-# The corpus has two files. A later publication splits the first in two and names all three otherwise.
-_MSRP = {
-    "train": (("msr_paraphrase_train.txt",), ("msr-para-train.tsv", "msr-para-val.tsv"), 4076),
-    "test": (("msr_paraphrase_test.txt",), ("msr-para-test.tsv",), 1725),
-}
-_MSRP_HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String"
+_SICK = {"train": "sick/SICK_train.txt", "trial": "sick/SICK_trial.txt", "test": "sick/SICK_test_annotated.txt"}
+_JUDGEMENTS = ["CONTRADICTION", "ENTAILMENT", "NEUTRAL"]
+_MSRP = {"train": ["msrp/msr-para-train.tsv", "msrp/msr-para-val.tsv"], "test": ["msrp/msr-para-test.tsv"]}
 
 
-def read_sick(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
+def read_sick(folder: Path, *, subset: str) -> Bunch:
     """Read a part of SICK, sentences involving compositional knowledge."""
-    check_choice(subset, "subset", _SICK)
-    name, published = _SICK[subset]
-    path = find_file(folder, name, source=f"fetch_sick(subset={subset!r})")
-    data, target, entailment = [], [], []
-    for number, fields in read_table(path, _SICK_HEADER, columns=(5, 5)):
-        data.append((sentence(fields[1]), sentence(fields[2])))
-        target.append(score(fields[3], 1, 5, path, number))
-        entailment.append(label(fields[4].strip(), _JUDGEMENTS, path, number))
-    if complete:
-        check_count(path, len(data), published)
+    rows = read_table(folder / _SICK[subset], header=True)
     return Bunch(
-        data=data,
-        target=np.array(target, dtype=np.float64),
-        entailment=np.array(entailment, dtype=np.int64),
+        data=[(sentence(first), sentence(second)) for _, first, second, _, _ in rows],
+        target=np.array([float(row[3]) for row in rows]),
+        entailment=np.array([_JUDGEMENTS.index(row[4].strip()) for row in rows], dtype=np.int64),
         entailment_names=list(_JUDGEMENTS),
         DESCR=description("sick"),
     )
 
 
-def read_msrp(folder: PathLike, *, subset: str = "train", complete: bool = True) -> Bunch:
+def read_msrp(folder: Path, *, subset: str) -> Bunch:
     """Read a part of the Microsoft Research paraphrase corpus."""
-    check_choice(subset, "subset", _MSRP)
-    original, split, published = _MSRP[subset]
-    source = f"fetch_msrp(subset={subset!r})"
-    paths = [find_file(folder, split[0], original[0], source=source)]
-    if paths[0].name == split[0]:
-        paths += [find_file(folder, name, source=source) for name in split[1:]]
-    data, target = [], []
-    for path in paths:
-        for number, fields in read_table(path, _MSRP_HEADER, columns=(5, 5)):
-            data.append((sentence(fields[3]), sentence(fields[4])))
-            target.append(label(fields[0], {"0": 0, "1": 1}, path, number))
-    if complete:
-        check_count(" and ".join(map(str, paths)), len(data), published)
+    rows = [row for file in _MSRP[subset] for row in read_table(folder / file, header=True)]
     return Bunch(
-        data=data,
-        target=np.array(target, dtype=np.int64),
+        data=[(sentence(first), sentence(second)) for _, _, _, first, second in rows],
+        target=np.array([int(row[0]) for row in rows], dtype=np.int64),
         target_names=["no paraphrase", "paraphrase"],
         DESCR=description("msrp"),
     )
 
 
-@overload
-def fetch_sick(*, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
-@overload
-def fetch_sick(
-    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
-) -> tuple[list[tuple[str, str]], NDArray[np.float64]]: ...
 def fetch_sick(
     *,
     subset: str = "train",
@@ -93,8 +47,7 @@ def fetch_sick(
     download_if_missing: bool = True,
     n_retries: int = 3,
     delay: float = 1.0,
-    return_X_y: bool = False,
-) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.float64]]:
+) -> Bunch:
     """Download and read a part of SICK, sentences involving compositional knowledge.
 
     Parameters
@@ -107,8 +60,6 @@ def fetch_sick(
         If false, raise an OSError instead of downloading what is not there.
     n_retries, delay : int, default=3; float, default=1.0
         Tries after an error of the network or the server, and seconds between two of them.
-    return_X_y : bool, default=False
-        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
@@ -136,19 +87,10 @@ def fetch_sick(
     500
     """
     check_choice(subset, "subset", _SICK)
-    files = [f"sick/{_SICK[subset][0]}"]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_sick(folder / "sick", subset=subset), return_X_y)
+    folder = fetch_files([_SICK[subset]], data_home, download_if_missing, n_retries, delay)
+    return read_sick(folder, subset=subset)
 
 
-@overload
-def fetch_msrp(*, subset: str = "train", return_X_y: Literal[False] = False, **options: Unpack[Download]) -> Bunch: ...
-@overload
-def fetch_msrp(
-    *, subset: str = "train", return_X_y: Literal[True], **options: Unpack[Download]
-) -> tuple[list[tuple[str, str]], NDArray[np.int64]]: ...
 def fetch_msrp(
     *,
     subset: str = "train",
@@ -156,8 +98,7 @@ def fetch_msrp(
     download_if_missing: bool = True,
     n_retries: int = 3,
     delay: float = 1.0,
-    return_X_y: bool = False,
-) -> Bunch | tuple[list[tuple[str, str]], NDArray[np.int64]]:
+) -> Bunch:
     """Download and read a part of the Microsoft Research paraphrase corpus.
 
     Parameters
@@ -170,8 +111,6 @@ def fetch_msrp(
         If false, raise an OSError instead of downloading what is not there.
     n_retries, delay : int, default=3; float, default=1.0
         Tries after an error of the network or the server, and seconds between two of them.
-    return_X_y : bool, default=False
-        If true, return ``(data, target)`` instead of a :class:`~sklearn.utils.Bunch`.
 
     Returns
     -------
@@ -197,8 +136,5 @@ def fetch_msrp(
     1725
     """
     check_choice(subset, "subset", _MSRP)
-    files = [f"msrp/{file}" for file in _MSRP[subset][1]]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_msrp(folder / "msrp", subset=subset), return_X_y)
+    folder = fetch_files(_MSRP[subset], data_home, download_if_missing, n_retries, delay)
+    return read_msrp(folder, subset=subset)

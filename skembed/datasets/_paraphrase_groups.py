@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from skembed.datasets._files import description
+
 __all__ = ["load_paraphrase_groups"]
 
 
@@ -21,16 +23,8 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Bunch | tuple[list[st
     """Load groups of English sentences that say exactly the same thing.
 
     Three to five short sentences make a group, and each entails every other of its group. Many groups are near
-    misses of one another: "The staff were friendly.", "The staff were polite." and "The staff were friendly and
-    polite." stand in three groups. How well a linear classifier finds the group of a sentence shows how much of the
-    meaning its vector keeps.
-
-    =================   ==============
-    Sentences                      390
-    Groups                          99
-    Sentences a group           3 to 5
-    Topics                          11
-    =================   ==============
+    misses of one another: "The staff were friendly." and "The staff were polite." stand in two. How well a linear
+    classifier finds the group of a sentence shows how much of the meaning its vector keeps.
 
     Parameters
     ----------
@@ -54,9 +48,8 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Bunch | tuple[list[st
     Notes
     -----
     The guidelines are those of the Opinions subcorpus in [1]_: entailment in both directions, additional information
-    makes another group, tense and discourse markers are ignored, intensity is coarse. That paper classifies the
-    sentences into their groups with a linear support vector machine with class weights, in 3-fold stratified
-    cross-validation. Each sentence stands alone: the order of the data is no reading order to learn context from.
+    makes another group, tense and discourse markers are ignored, intensity is coarse. The order of the data is no
+    reading order to learn context from.
 
     References
     ----------
@@ -72,8 +65,7 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Bunch | tuple[list[st
     >>> groups.data[1], groups.target_names[groups.target[1]], groups.topics[1]
     ('The people who work there are friendly.', 'staff friendly', 'hotel')
     """
-    folder = resources.files("skembed.datasets") / "data"
-    text = (folder / "paraphrase_groups.csv").read_text(encoding="utf-8")
+    text = (resources.files("skembed.datasets") / "data" / "paraphrase_groups.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     data = [row["sentence"] for row in rows]
     target_names = list(dict.fromkeys(row["group"] for row in rows))
@@ -86,5 +78,5 @@ def load_paraphrase_groups(*, return_X_y: bool = False) -> Bunch | tuple[list[st
         target=target,
         target_names=target_names,
         topics=[row["topic"] for row in rows],
-        DESCR=(folder / "paraphrase_groups.rst").read_text(encoding="utf-8"),
+        DESCR=description("paraphrase_groups"),
     )

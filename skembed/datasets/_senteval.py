@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, Unpack, overload
 
 import numpy as np
@@ -9,29 +10,18 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from skembed.datasets._download import Download, fetch_files
-from skembed.datasets._files import (
-    PathLike,
-    check_choice,
-    check_count,
-    data_and_target,
-    description,
-    find_file,
-    label,
-    read_lines,
-    sentence,
-)
+from skembed.datasets._files import PathLike, check_choice, data_and_target, description, lines_of, sentence
 
 __all__ = ["fetch_senteval", "fetch_trec"]
 
-# Set -> a file and its published number of lines for each label, in the order of the labels
-_TWO_FILES: dict[str, tuple[tuple[str, str, int], tuple[str, str, int]]] = {
-    "MR": (("negative", "rt-polarity.neg", 5331), ("positive", "rt-polarity.pos", 5331)),
-    "CR": (("negative", "custrev.neg", 1368), ("positive", "custrev.pos", 2407)),
-    "SUBJ": (("objective", "subj.objective", 5000), ("subjective", "subj.subjective", 5000)),
-    "MPQA": (("negative", "mpqa.neg", 7294), ("positive", "mpqa.pos", 3312)),
+# Set -> the file of each label, in the order of the labels
+_TWO_FILES = {
+    "MR": {"negative": "senteval/rt-polarity.neg", "positive": "senteval/rt-polarity.pos"},
+    "CR": {"negative": "senteval/custrev.neg", "positive": "senteval/custrev.pos"},
+    "SUBJ": {"objective": "senteval/subj.objective", "subjective": "senteval/subj.subjective"},
+    "MPQA": {"negative": "senteval/mpqa.neg", "positive": "senteval/mpqa.pos"},
 }
-_TREC = {"train": ("TREC.train", "train_5500.label", 5452), "test": ("TREC.test", "TREC_10.label", 500)}
-_TREC_LABELS = {
+_TREC = {
     "ABBR": "abb exp",
     "DESC": "def desc manner reason",
     "ENTY": "animal body color cremat currency dismed event food instru lang letter other plant product religion sport "
@@ -42,46 +32,27 @@ _TREC_LABELS = {
 }
 
 
-def read_senteval(folder: PathLike, *, name: str = "MR", complete: bool = True) -> Bunch:
+def read_senteval(folder: Path, *, name: str) -> Bunch:
     """Read one of four sets of sentences with two labels."""
-    check_choice(name, "name", _TWO_FILES)
-    data: list[str] = []
-    lengths = []
-    for _, file, published in _TWO_FILES[name]:
-        path = find_file(folder, file, source=f"fetch_senteval(name={name!r})")
-        lines = read_lines(path, cp1252=True)
-        if complete:
-            check_count(path, len(lines), published, "lines")
-        data += map(sentence, lines)
-        lengths.append(len(lines))
+    parts = [lines_of((folder / file).read_bytes()) for file in _TWO_FILES[name].values()]
     return Bunch(
-        data=data,
-        target=np.repeat(np.arange(2, dtype=np.int64), lengths),
-        target_names=[target_name for target_name, _, _ in _TWO_FILES[name]],
+        data=[sentence(line) for part in parts for line in part],
+        target=np.repeat(np.arange(2, dtype=np.int64), [len(part) for part in parts]),
+        target_names=list(_TWO_FILES[name]),
         DESCR=description(name.lower()),
     )
 
 
-def read_trec(folder: PathLike, *, subset: str = "train", fine: bool = False, complete: bool = True) -> Bunch:
+def read_trec(folder: Path, *, subset: str, fine: bool = False) -> Bunch:
     """Read a part of the TREC questions, labelled with what they ask for."""
-    check_choice(subset, "subset", _TREC)
-    *names, published = _TREC[subset]
-    path = find_file(folder, *names, source=f"fetch_trec(subset={subset!r})")
-    fine_names = [f"{coarse}:{kind}" for coarse, kinds in _TREC_LABELS.items() for kind in kinds.split()]
-    fine_codes = {fine_name: code for code, fine_name in enumerate(fine_names)}
-    data, target = [], []
-    for number, line in enumerate(read_lines(path, cp1252=True), 1):
-        fine_name, _, question = line.partition(" ")
-        data.append(sentence(question))
-        target.append(label(fine_name, fine_codes, path, number))
-    if complete:
-        check_count(path, len(data), published, "lines")
-    codes = np.array(target, dtype=np.int64)
-    if not fine:
-        coarse_codes = np.repeat(np.arange(len(_TREC_LABELS)), [len(kinds.split()) for kinds in _TREC_LABELS.values()])
-        codes = coarse_codes.astype(np.int64)[codes]
+    names = [f"{coarse}:{kind}" for coarse, kinds in _TREC.items() for kind in kinds.split()] if fine else list(_TREC)
+    rows = [line.partition(" ") for line in lines_of((folder / f"senteval/TREC.{subset}").read_bytes())]
+    labels = [label if fine else label.partition(":")[0] for label, _, _ in rows]
     return Bunch(
-        data=data, target=codes, target_names=fine_names if fine else list(_TREC_LABELS), DESCR=description("trec")
+        data=[sentence(question) for _, _, question in rows],
+        target=np.array([names.index(label) for label in labels], dtype=np.int64),
+        target_names=names,
+        DESCR=description("trec"),
     )
 
 
@@ -149,11 +120,8 @@ def fetch_senteval(
     10000
     """
     check_choice(name, "name", _TWO_FILES)
-    files = [f"senteval/{file}" for _, file, _ in _TWO_FILES[name]]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_senteval(folder / "senteval", name=name), return_X_y)
+    folder = fetch_files(list(_TWO_FILES[name].values()), data_home, download_if_missing, n_retries, delay)
+    return data_and_target(read_senteval(folder, name=name), return_X_y)
 
 
 @overload
@@ -215,9 +183,6 @@ def fetch_trec(
     >>> len(trec.data), len(trec.target_names)  # doctest: +SKIP
     (500, 6)
     """
-    check_choice(subset, "subset", _TREC)
-    files = [f"senteval/{_TREC[subset][0]}"]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return data_and_target(read_trec(folder / "senteval", subset=subset, fine=fine), return_X_y)
+    check_choice(subset, "subset", ("train", "test"))
+    folder = fetch_files([f"senteval/TREC.{subset}"], data_home, download_if_missing, n_retries, delay)
+    return data_and_target(read_trec(folder, subset=subset, fine=fine), return_X_y)

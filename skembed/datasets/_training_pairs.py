@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 from importlib import resources
 from itertools import chain, combinations
+from pathlib import Path
 from typing import Literal, Unpack, overload
 
 import numpy as np
@@ -11,29 +13,18 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from skembed.datasets._download import Download, fetch_files
-from skembed.datasets._files import (
-    PathLike,
-    data_and_target,
-    description,
-    find_file,
-    one_file,
-    read_gzip_lines,
-    read_lines,
-    row_error,
-    sentence,
-)
+from skembed.datasets._files import PathLike, data_and_target, description, lines_of, sentence
 
 __all__ = ["fetch_image_captions", "fetch_ppdb_lexicon"]
 
-_LEXICON = "ppdb-xl.txt"
-_CAPTIONS = tuple(f"train.{number}.en.gz" for number in range(1, 6))
+_LEXICON = "ppdb/ppdb-xl.txt"
+_CAPTIONS = [f"image_captions/train.{number}.en.gz" for number in range(1, 6)]
 
 
-def read_ppdb_lexicon(path: PathLike) -> Bunch:
+def read_ppdb_lexicon(folder: Path) -> Bunch:
     """Read pairs of words that mean about the same."""
-    path = one_file(path)
     pairs: dict[tuple[str, str], None] = {}
-    for line in read_lines(path):
+    for line in lines_of((folder / _LEXICON).read_bytes()):
         head, *paraphrases = line.split() or [""]
         for word in paraphrases:
             if word != head and (word, head) not in pairs:
@@ -47,24 +38,13 @@ def _evaluation_images() -> NDArray[np.int64]:
     return np.array(file.read_text(encoding="utf-8").split(), dtype=np.int64)
 
 
-def read_image_captions(folder: PathLike, *, remove_evaluation: bool = True) -> Bunch:
+def read_image_captions(folder: Path, *, remove_evaluation: bool) -> Bunch:
     """Read the captions of the images of Flickr30k, five an image."""
-    columns: list[list[str]] = []
-    for name in _CAPTIONS:
-        path = find_file(folder, name, source="fetch_image_captions()")
-        lines = [sentence(line) for line in read_gzip_lines(path)]
-        if "" in lines:
-            raise row_error(path, lines.index("") + 1, "the caption is empty")
-        if columns and len(lines) != len(columns[0]):
-            raise ValueError(
-                f"{path} has {len(lines)} lines, but {_CAPTIONS[0]} has {len(columns[0])}: they must match"
-            )
-        columns.append(lines)
-    n_images = len(columns[0])
-    images = np.arange(n_images, dtype=np.int64)
+    columns = [lines_of(gzip.decompress((folder / file).read_bytes())) for file in _CAPTIONS]
+    images = np.arange(len(columns[0]), dtype=np.int64)
     if remove_evaluation:
         images = np.setdiff1d(images, _evaluation_images())
-    captions = [[column[image] for column in columns] for image in images]
+    captions = [[sentence(column[image]) for column in columns] for image in images]
     return Bunch(
         data=list(chain.from_iterable(captions)),
         target=np.repeat(images, len(_CAPTIONS)),
@@ -107,11 +87,8 @@ def fetch_ppdb_lexicon(
     >>> len(fetch_ppdb_lexicon().data)  # doctest: +SKIP
     187276
     """
-    file = f"ppdb/{_LEXICON}"
-    folder = fetch_files(
-        [file], data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    return read_ppdb_lexicon(folder / file)
+    folder = fetch_files([_LEXICON], data_home, download_if_missing, n_retries, delay)
+    return read_ppdb_lexicon(folder)
 
 
 @overload
@@ -175,9 +152,6 @@ def fetch_image_captions(
     >>> len(captions.data), len(captions.pairs)  # doctest: +SKIP
     (105220, 210440)
     """
-    files = [f"image_captions/{file}" for file in _CAPTIONS]
-    folder = fetch_files(
-        files, data_home=data_home, download_if_missing=download_if_missing, n_retries=n_retries, delay=delay
-    )
-    bunch = read_image_captions(folder / "image_captions", remove_evaluation=remove_evaluation)
+    folder = fetch_files(_CAPTIONS, data_home, download_if_missing, n_retries, delay)
+    bunch = read_image_captions(folder, remove_evaluation=remove_evaluation)
     return data_and_target(bunch, return_X_y)

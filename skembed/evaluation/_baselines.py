@@ -32,10 +32,7 @@ _RANDOM_WALK_LENGTH = 11  # words of a sentence, as in the program of Ethayarajh
 
 
 class FittedOnCompared(TransformerMixin, BaseEstimator):
-    """Fits a clone of an estimator on the sentences given to `transform`, and transforms these.
-
-    A row depends on the other rows, so this belongs in tables, not in a pipeline.
-    """
+    """Fits a clone of an estimator on the sentences given to `transform`, and transforms these."""
 
     def __init__(self, estimator: BaseEstimator) -> None:
         self.estimator = estimator
@@ -78,8 +75,7 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         \alpha = \frac{1}{V} \left| \{w : p(w) > 1 - (1 - 1 / V)^n \} \right|
 
     Of the m strongest common directions of the sentences of `fit`, the i-th is removed by its part of their variance.
-    The published program also scales each component of the words of a sentence to unit length, which the paper does not
-    mention; here it does not.
+    The published program also scales the components of the words of a sentence, which the paper does not mention.
 
     References
     ----------
@@ -142,11 +138,10 @@ def make_baseline(
     Parameters
     ----------
     name : {"BOW", "tf-idf of the compared sentences", "LSA", "random vectors", "SIF", "uSIF"}
-        "BOW" counts words. "tf-idf of the compared sentences" counts each word of a sentence once and is fitted on the
-        sentences given to `transform`, so that it needs no other text. "LSA" is the truncated singular value
-        decomposition of tf-idf, scaled to unit length, and "random vectors" the mean of random word vectors. "SIF" [1]_
-        and "uSIF" [2]_ are weighted means of skip-gram vectors, without their first common component or with five of
-        them weakened.
+        "BOW" counts words. "tf-idf of the compared sentences" is fitted on the sentences given to `transform`. "LSA" is
+        the truncated singular value decomposition of tf-idf, "random vectors" the mean of random word vectors. "SIF"
+        [1]_ and "uSIF" [2]_ are weighted means of skip-gram vectors, without their first common component or with five
+        of them weakened.
     n_components : int, default=100
         Length of the rows, but for the first two.
     stemmer : str, callable or None, default=None

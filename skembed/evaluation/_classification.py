@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 from scipy.linalg import LinAlgWarning
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +16,7 @@ from sklearn.utils import Bunch
 
 from .._corpus.input import as_labelled, sentences_for, take_rows
 from .._training.dense import ONE_BLAS_THREAD
-from .._validation.columns import Labelled, Labels, Sentences, as_labels, check_one_kind, check_same_length
+from .._validation.columns import Labelled, Labels, Matrix, Sentences, as_labels, check_one_kind, check_same_length
 from .._validation.messages import brief
 from ._pairs import Model, embed, embed_pairs, pair_features
 from ._semantic import is_fitted
@@ -25,9 +25,7 @@ __all__ = ["nested_classification", "pair_classification", "split_classification
 
 # Widely spaced: the length of rows differs by a factor of a hundred between methods.
 C_GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-# Up to this many weights Newton's method is as fast as others on well-scaled columns, and much faster on other columns.
-_NEWTON_WEIGHTS_OF_TWO = 1001
-_NEWTON_WEIGHTS = 320
+_NEWTON_WEIGHTS, _NEWTON_WEIGHTS_OF_TWO = 320, 1001  # up to which Newton's method is the fastest
 
 
 def nested_classification(
@@ -35,8 +33,8 @@ def nested_classification(
 ) -> Bunch:
     """Classify sentences by logistic regression, in nested cross-validation: MR, CR, SUBJ and MPQA.
 
-    This is the protocol of [1]_. In each outer fold the strength of the L2 penalty is chosen by cross-validation within
-    the training folds, from ``C`` in 0.01, 0.1, ..., 1000.
+    The protocol of [1]_: in each outer fold the L2 penalty is chosen by cross-validation within the training folds,
+    from ``C`` in 0.01, 0.1, ..., 1000.
 
     Parameters
     ----------
@@ -65,14 +63,10 @@ def nested_classification(
         predictions : ndarray of shape (n_sentences,)
             Predictions for each test fold.
 
-        These differ in length, so make a :class:`pandas.DataFrame` of some of them, for example of several models,
-        ``DataFrame([{"method": name, "accuracy": r.accuracy, "f1": r.f1} for name, r in results.items()])``.
-
     Raises
     ------
     ValueError
-        If `X` and `y` differ in length, a label is missing, there is only one distinct label, or every label has fewer
-        sentences than there are folds.
+        If `X` and `y` differ in length, a label is missing, or there is one label only or too few sentences of each.
     TypeError
         If a sentence is missing, or `y` mixes numbers and strings.
 
@@ -169,8 +163,7 @@ def pair_classification(
     train, test : Bunch, mapping, data frame or (data, target) tuple
         Pairs of sentences as `data` and their labels as `target`, for example from
         :func:`~skembed.datasets.fetch_msrp`. The pairs may be a list, a zip, an array or a table of two columns. A data
-        frame may have the columns `sentence1` and `sentence2` instead of `data`. A corpus as a column is read as text:
-        the words of each sentence joined by spaces.
+        frame may have the columns `sentence1` and `sentence2` instead of `data`.
     inner_cv, n_jobs : int, default=10; int, default=None
         As in :func:`nested_classification`.
 
@@ -221,26 +214,17 @@ def _check_two_labels(y: np.ndarray, name: str) -> None:
         raise ValueError(f"{name} must have two labels or more, got {found}.")
 
 
-def _classify(
-    X: np.ndarray | csr_array,
-    y: np.ndarray,
-    X_test: np.ndarray | csr_array,
-    y_test: np.ndarray,
-    inner_cv: int,
-    n_jobs: int | None,
-) -> Bunch:
+def _classify(X: Matrix, y: np.ndarray, X_test: Matrix, y_test: np.ndarray, inner_cv: int, n_jobs: int | None) -> Bunch:
     search = _penalty_search(X, y, inner_cv, n_jobs)
     return _result(y_test, search.predict(X_test), [float(search.best_params_["C"])], np.append(y, y_test))
 
 
-def _penalty_search(X: np.ndarray | csr_array, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> GridSearchCV:
+def _penalty_search(X: Matrix, y: np.ndarray, inner_cv: int, n_jobs: int | None) -> GridSearchCV:
     solver = _choose_solver(X, len(np.unique(y)))
     if solver == "newton-cholesky":
         X = np.asarray(X, np.float64)  # scikit-learn 1.6 cannot fall back to L-BFGS with float32
     logistic = LogisticRegression(solver=solver, max_iter=1000, random_state=0)
     folds = StratifiedKFold(inner_cv, shuffle=True, random_state=0)
-    # The products of a solver are small: threads of BLAS wait for each other longer than they compute. On a busy
-    # machine that turns seconds into minutes.
     with ONE_BLAS_THREAD, warnings.catch_warnings():
         # Where Newton's method fails, scikit-learn falls back to L-BFGS.
         warnings.simplefilter("ignore", LinAlgWarning)
@@ -248,13 +232,12 @@ def _penalty_search(X: np.ndarray | csr_array, y: np.ndarray, inner_cv: int, n_j
         return GridSearchCV(logistic, {"C": C_GRID}, cv=folds, n_jobs=n_jobs).fit(X, y)
 
 
-def _choose_solver(X: np.ndarray | csr_array, n_labels: int) -> str:
+def _choose_solver(X: Matrix, n_labels: int) -> str:
     """Return the fastest solver for features of this shape; the scores are the same within noise."""
     two = n_labels == 2
     if issparse(X):
         return "liblinear" if two else "newton-cg"
-    # The cost of a Newton step grows with the square of the number of weights, but few steps are needed. L-BFGS needs
-    # hundreds of steps if columns differ in scale or are far from zero.
+    # A Newton step costs the square of the number of weights. L-BFGS needs many steps where columns differ in scale.
     n_weights = (X.shape[1] + 1) * (1 if two else n_labels)
     if n_weights <= (_NEWTON_WEIGHTS_OF_TWO if two else _NEWTON_WEIGHTS):
         return "newton-cholesky"

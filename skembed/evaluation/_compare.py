@@ -36,37 +36,34 @@ def compare(
     """Compare ways to turn text into vectors on your own text, and say whether any is ahead of tf-idf.
 
     Always in the table are tf-idf of words, the same beside its latent semantic analysis (LSA), tf-idf of characters,
-    :class:`~skembed.TextVectorizer` and :class:`~skembed.CBOSVectorizer`. The others are compared with the best of the
-    simple ones, tf-idf of words or of characters. 2,000 short rows take less than a minute.
+    :class:`~skembed.TextVectorizer` and :class:`~skembed.CBOSVectorizer`. The others are compared with the better
+    tf-idf, of words or of characters.
 
     Parameters
     ----------
     X : iterable of str, SentenceCorpus, or table of one column, of length n_texts
         Texts.
     y : array-like of shape (n_texts,) or (n_texts, n_labels), default=None
-        Labels, for classification; numbers with fractions, for regression; or several labels in indicator form. Rows
-        of -1, None or NaN have no label, as :class:`~skembed.TextVectorizer` reads them: they are own text, and are
-        never tested. None means that there are no labels: see Notes.
+        Labels; numbers with fractions, for regression; or several labels in indicator form. Rows of -1, None or NaN
+        have no label: they are own text, and never tested. None means that there are no labels: see Notes.
     corpus : collection of str or SentenceCorpus, default=None
-        Own text without labels. :class:`~skembed.TextVectorizer` learns from it, and rows named "all text" do. A
-        :class:`~skembed.SentenceCorpus` is text in reading order: it also gives a row of CBOS learned from order, and
-        estimators of yours whose parameter `corpus` is None get it.
+        Own text without labels, from which :class:`~skembed.TextVectorizer` and rows named "all text" learn. A
+        :class:`~skembed.SentenceCorpus` also gives a row of CBOS learned from order, and is the `corpus` of estimators
+        of yours that have none.
     groups : array-like of shape (n_texts,), default=None
-        Rows of one group are in one fold, such as texts of one author. Without labels it is the document of each
-        sentence, in reading order, and None says that each text is a document.
+        Rows of one group are in one fold, such as texts of one author. Without labels, the document of each sentence,
+        in reading order; None says that each text is a document.
     estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
-        More rows of the table: transformers of text, or whole pipelines with a classifier of their own. One with the
-        name of a standard row takes its place. A clone is fitted in each fold; a
-        :class:`~sklearn.frozen.FrozenEstimator` keeps what it has learned.
+        More rows: transformers of text, or pipelines with a classifier. One with the name of a standard row takes its
+        place. A clone is fitted in each fold; a :class:`~sklearn.frozen.FrozenEstimator` keeps what it has learned.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A model that somebody else has trained, as :class:`~skembed.PretrainedVectorizer` takes it, which has two more
-        rows: "pretrained" alone, and beside the blocks of :class:`~skembed.TextVectorizer`. It is never copied.
+        A model as :class:`~skembed.PretrainedVectorizer` takes it, for two more rows: alone, and beside the blocks of
+        :class:`~skembed.TextVectorizer`.
     classifier : estimator, default=None
-        Classifier or regressor behind each transformer. None is ``LinearSVC()``, for several labels one of each, and
-        ``Ridge()`` for numbers.
+        Classifier or regressor behind each transformer. None is ``LinearSVC()``, and ``Ridge()`` for numbers.
     cv : int, cross-validation generator or iterable of (train, test), default=5
         Number of folds, stratified where `y` has classes, and shuffled; or how to split. Each row must be in one test
-        fold. With fewer rows than folds in every class, or fewer groups, there are fewer folds.
+        fold.
     scoring : str or callable, default=None
         What is measured, as in scikit-learn. None is accuracy, for several labels F1 of a row, for numbers R2.
     n_jobs : int or None, default=None
@@ -77,8 +74,7 @@ def compare(
     Returns
     -------
     comparison : :class:`Comparison`
-        Prints as a table. `rows` are the figures, `sentence` says whether the difference matters,
-        :meth:`~Comparison.to_frame` makes a data frame, and :meth:`~Comparison.plot` a drawing.
+        Prints as a table, and says whether the difference matters.
 
     Warns
     -----
@@ -96,17 +92,13 @@ def compare(
 
     Notes
     -----
-    *Intervals* are of the lead, from the differences on the same rows, or in the same groups, with the t distribution.
-    They are made to hold together in 95 % of cases, not each alone, so that the best of many rows is not ahead by
-    chance. They do not count what other training rows would change: see :ref:`intervals_of_compare`. With `scoring`,
-    they come from the scores of the folds with the correction of [1]_, and are wider: take ten folds.
+    *Intervals* are of the lead, from the differences on the same rows or groups, with the t distribution. They hold
+    together in 95 % of cases, so the best of many rows is not ahead by chance: see :ref:`intervals_of_compare`. With
+    `scoring`, they come from the scores of the folds with the correction of [1]_, and are wider: take ten folds.
 
-    *Own text* in `corpus` that holds the texts of `X` tells the vectors about the words of the test rows, though not
-    about their labels. That is fair if later texts will be in it too.
-
-    *Without labels* each text is to find its continuation: each fold learns from the other documents, and the score is
-    that of `next_sentence` in :func:`document_scores`, with 20 candidates. Texts that are documents each are cut in
-    two. Another simple row is tf-idf fitted on the compared sentences themselves.
+    *Without labels* each fold learns from the other documents, and the score is `next_sentence` of
+    :func:`document_scores`, with 20 candidates. Texts that are documents each are cut in two. Another simple row is
+    tf-idf fitted on the compared sentences themselves.
 
     References
     ----------
@@ -124,9 +116,7 @@ def compare(
     No difference that matters: ...
     """
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    given = pretrained_methods(pretrained, seed) | (
-        {} if estimators is None else named_estimators(estimators, "estimators")
-    )
+    given = pretrained_methods(pretrained, seed) | named_estimators(estimators)
     if y is not None:
         task = label_task(X, y, corpus, groups, given, classifier, cv, scoring, seed)
         return carry_out(task, n_jobs, seed)

@@ -66,14 +66,13 @@ def compare_search(
 
     Always in the table are BM25, the cosine of tf-idf of words and of characters, of tf-idf beside its latent semantic
     analysis (LSA) and of :class:`~skembed.TextVectorizer`, and :class:`~skembed.SearchIndex`. The others are compared
-    with the best of the simple ones, the first three.
+    with the best of the first three.
 
     Parameters
     ----------
     documents : iterable of str or of tuple of str, table, or SentenceCorpus, of length n_documents
-        The documents, as :meth:`skembed.SearchIndex.fit` takes them: strings; tuples of fields, of which the first is
-        the title; a table or a mapping, with the `columns` of `index`. A SearchIndex reads the fields, but for the row
-        "BM25": this and all others read each document as one text, its fields joined by spaces.
+        The documents, as :meth:`skembed.SearchIndex.fit` takes them; a table needs the `columns` of `index`. Only a
+        SearchIndex, but not the row "BM25", reads fields; the others read them joined by spaces.
     queries : mapping of id to str, or list of str
         The queries, as in :func:`retrieval`.
     relevant : mapping of query to mapping of document to grade, or table
@@ -82,13 +81,12 @@ def compare_search(
         Ids of the documents. None: `relevant` has their positions.
     index : SearchIndex or None, default=None
         The row "SearchIndex", fitted anew, such as ``SearchIndex(stemmer="english")``. "BM25" has its parameters too,
-        but no vectors and no fields. None: a SearchIndex with its defaults, without a stemmer.
+        but no vectors and no fields. None: one with its defaults.
     estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
-        More rows of the table: transformers of text, which are searched by cosine, or anything with `fit` and `search`,
-        such as a :class:`~skembed.SearchIndex`. A clone is fitted to the documents.
+        More rows: transformers of text, searched by cosine, or anything with `fit` and `search`. A clone is fitted.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A model that somebody else has trained, as :class:`~skembed.PretrainedVectorizer` takes it, which has three more
-        rows: "pretrained" alone, in `TextVectorizer` and in :class:`~skembed.SearchIndex`. Each text is embedded once.
+        A model as :class:`~skembed.PretrainedVectorizer` takes it, for three more rows: alone, in `TextVectorizer` and
+        in :class:`~skembed.SearchIndex`.
     measure : str, default="ndcg@10"
         "ndcg", "recall" or "precision" with "@" and a number of documents, "map" or "mrr".
     n_jobs : int or None, default=None
@@ -146,7 +144,7 @@ def compare_search(
     given = pretrained_methods(pretrained, seed)
     if pretrained is not None:
         given["SearchIndex, pretrained"] = clone(index).set_params(pretrained=pretrained)
-    given |= {} if estimators is None else named_estimators(estimators, "estimators")
+    given |= named_estimators(estimators)
     vectorizers = standard_methods(OwnText([], None), "", seed)
     methods = {
         "BM25": Method(clone(index).set_params(n_components=None, pretrained=None, columns=None, field_weights=None)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,24 +30,37 @@ IN_PER_CENT = ("accuracy", "R2", "F1", NEXT_SENTENCE, SECOND_HALF, "ndcg", "reca
 _CONFIDENCE = 0.95
 _N_DRAWS = 10_000  # of the joint distribution of the leads
 
+Part = TypeVar("Part")
 
-class Trial(NamedTuple):
-    """What one method did: a value for each tested row or fold, and what it cost."""
 
-    values: NDArray[np.float64]
+class Run(NamedTuple):
+    """What a method did in one part of a task, or in all: a value for each tested row or part, and what it cost."""
+
+    values: NDArray[np.float64] | Sequence[float] | float
     fit_seconds: float
     seconds_per_1000: float
     megabytes: float | None  # None if it cannot be pickled
 
 
-Part = TypeVar("Part")
+class Task(NamedTuple, Generic[Part]):
+    """Methods, what they are tried on, and how the result is called."""
+
+    methods: Mapping[str, Method]
+    run: Callable[[Method, Part], Run]
+    parts: Sequence[Part]  # the folds
+    simple: Sequence[str]  # names of methods; the others are compared with the best of them
+    measure: str
+    about: str
+    what: str  # the tested rows, in words
+    units: np.ndarray | None = None  # of tested rows; those of one unit are drawn together
+    spread: float = 1.0  # what standard errors are multiplied with
 
 
+@dataclass(repr=False, eq=False)
 class Comparison:
     """A table of methods with the lead of each over the best simple one.
 
-    :func:`compare` and :func:`compare_search` make it. It prints as a table with a sentence below; in a notebook it is
-    drawn as one.
+    :func:`compare` and :func:`compare_search` make it.
 
     Attributes
     ----------
@@ -58,15 +71,13 @@ class Comparison:
         - `score`: as `measure` says;
         - `lead`, `low`, `high`: the difference from the score of `reference`, and its interval; None for `reference`;
         - `fit_seconds`: of the fastest fold; with the time to compile, if there is one fit;
-        - `seconds_per_1000`: to transform and predict 1,000 rows; without labels, to transform them; or to search
-          with 1,000 queries;
+        - `seconds_per_1000`: to transform, and with labels predict, 1,000 rows; or to search with 1,000 queries;
         - `megabytes`: size of the pickled model, a million bytes; None if it cannot be pickled.
 
     reference : str
         The simple method with the highest score, which the others are compared with.
     measure : str
-        What `score` is: "accuracy", "R2", "F1", "next sentence", "second half", or what the parameters `scoring` or
-        `measure` say.
+        What `score` is: "accuracy", "R2", "F1", "next sentence", "second half", or as `scoring` or `measure` say.
     about : str
         What was measured, in a sentence.
     sentence : str
@@ -79,17 +90,8 @@ class Comparison:
     about: str
     sentence: str
 
-    def __init__(
-        self, rows: Sequence[Mapping[str, Any]], *, reference: str, measure: str, about: str, sentence: str
-    ) -> None:
-        self.rows, self.reference, self.measure = [dict(row) for row in rows], reference, measure
-        self.about, self.sentence = about, sentence
-
     def __repr__(self) -> str:
         return f"{self.about}\n\n{markdown(self._table())}\n{self.sentence}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.about)}</p>\n{html_table(self._table())}\n<p><b>{escape(self.sentence)}</b></p>"
 
     def _table(self) -> list[list[str]]:
         header = ["method", self.measure, "lead", "95 % interval", "fit, s", "1,000 rows, s", "size, MB"]
@@ -162,51 +164,31 @@ class Comparison:
         return ax
 
 
-def make_comparison(
-    trials: Mapping[str, Trial],
-    simple: Sequence[str],
-    *,
-    measure: str,
-    about: str,
-    units: np.ndarray | None,
-    what: str,
-    spread: float,
-    random_state: RandomState,
-) -> Comparison:
-    """Rank the trials, and compare them with the best of the `simple` ones.
-
-    Values of one of the `units` are drawn together. `spread` is what their standard errors are multiplied with.
-    """
-    names = list(trials)
-    values = np.column_stack([trial.values for trial in trials.values()])
-    scores = values.mean(axis=0)
-    reference = max((name for name in names if name in simple), key=lambda name: scores[names.index(name)])
-    others = [i for i, name in enumerate(names) if name != reference]
-    differences = values[:, others] - values[:, [names.index(reference)]]
-    widths = spread * joint_half_widths(differences, units, random_state)
-    leads = dict(zip(others, zip(differences.mean(axis=0), widths)))
-    rows = []
-    for i in np.argsort(-scores, kind="stable").tolist():
-        lead, width = leads.get(i, (None, None))
-        rows.append(
-            {
-                "method": names[i],
-                "score": float(scores[i]),
-                "lead": None if lead is None else float(lead),
-                "low": None if lead is None else float(lead - width),
-                "high": None if lead is None else float(lead + width),
-                "fit_seconds": trials[names[i]].fit_seconds,
-                "seconds_per_1000": trials[names[i]].seconds_per_1000,
-                "megabytes": trials[names[i]].megabytes,
-            }
-        )
+def make_comparison(task: Task[Part], runs: Mapping[str, Run], random_state: RandomState) -> Comparison:
+    """Rank the methods, and compare them with the best of the simple ones."""
+    names, simple = list(runs), task.simple
+    values = np.column_stack([run.values for run in runs.values()])
+    scores = dict(zip(names, values.mean(axis=0).tolist()))
+    reference = max((name for name in names if name in simple), key=scores.__getitem__)
+    others = [name for name in names if name != reference]
+    differences = values[:, [name != reference for name in names]] - values[:, [names.index(reference)]]
+    widths = task.spread * joint_half_widths(differences, task.units, random_state)
+    leads = {
+        name: {"lead": lead, "low": lead - width, "high": lead + width}
+        for name, lead, width in zip(others, differences.mean(axis=0).tolist(), widths.tolist())
+    }
+    no_lead = dict.fromkeys(["lead", "low", "high"])
+    rows = [
+        {"method": name, "score": scores[name], **leads.get(name, no_lead)}
+        | {cost: getattr(runs[name], cost) for cost in Run._fields[1:]}
+        for name in sorted(names, key=scores.__getitem__, reverse=True)
+    ]
     best = next((row for row in rows if row["method"] not in simple), None)
-    sentence = (
-        f"Only simple methods were tried; {reference} is the best."
-        if best is None
-        else say(best, reference, measure, what)
-    )
-    return Comparison(rows, reference=reference, measure=measure, about=about, sentence=sentence)
+    if best is None:
+        sentence = f"Only simple methods were tried; {reference} is the best."
+    else:
+        sentence = say(best, reference, task.measure, task.what)
+    return Comparison(rows, reference, task.measure, task.about, sentence)
 
 
 def joint_half_widths(
@@ -232,41 +214,9 @@ def joint_half_widths(
     return np.quantile(np.abs(draws).max(axis=1, initial=0.0), _CONFIDENCE) * errors
 
 
-class Run(NamedTuple):
-    """What a method did in one part of a task: a value for each tested row, or one for the part; and what it cost."""
-
-    values: np.ndarray | Sequence[float] | float
-    fit_seconds: float
-    seconds_per_1000: float
-    megabytes: float | None
-
-
-class Task(NamedTuple, Generic[Part]):
-    """Methods, what they are tried on, and how the result is called."""
-
-    methods: Mapping[str, Method]
-    run: Callable[[Method, Part], Run]
-    parts: Sequence[Part]  # the folds
-    simple: Sequence[str]  # names of methods; the others are compared with the best of them
-    measure: str
-    about: str
-    what: str  # the tested rows, in words
-    units: np.ndarray | None = None  # of tested rows; those of one unit are drawn together
-    spread: float = 1.0  # what standard errors are multiplied with
-
-
 def carry_out(task: Task[Part], n_jobs: int | None, seed: int) -> Comparison:
     """Try each method in each part of a task, and compare them."""
-    return make_comparison(
-        _try_all(task, n_jobs),
-        [name for name in task.methods if name in task.simple],
-        measure=task.measure,
-        about=task.about,
-        units=task.units,
-        what=task.what,
-        spread=task.spread,
-        random_state=seed,
-    )
+    return make_comparison(task, _try_all(task, n_jobs), seed)
 
 
 def megabytes(model: object) -> float | None:
@@ -277,26 +227,26 @@ def megabytes(model: object) -> float | None:
         return None
 
 
-def _try_all(task: Task[Part], n_jobs: int | None) -> dict[str, Trial]:
+def _try_all(task: Task[Part], n_jobs: int | None) -> dict[str, Run]:
     """Run each method in each part; leave out a standard one that fails, with a warning."""
     tried = [(method, part) for method in task.methods.values() for part in task.parts]
     found = iter(Parallel(n_jobs=n_jobs)(delayed(_attempt)(task.run, *each) for each in tried))
-    trials, faults = {}, {}
+    whole, faults = {}, {}
     for name, method in task.methods.items():
         runs = [next(found) for _ in task.parts]
         error = next((run for run in runs if isinstance(run, Exception)), None)
         if error is None:
-            trials[name] = _joined(runs)
+            whole[name] = _joined(runs)
         elif method.is_given:
             raise ValueError(f"{name} of estimators failed: {error}") from error
         else:
             faults[name] = error
-    if not set(trials) & set(task.simple):
+    if not set(whole) & set(task.simple):
         name, error = next(iter(faults.items()))
         raise ValueError(f"No simple method could be fitted. {name} failed: {error}") from error
     for name, error in faults.items():
         warn_at_user(f"{name} is left out, because it failed: {error}")
-    return trials
+    return whole
 
 
 def _attempt(run: Callable[[Method, Part], Run], method: Method, part: Part) -> Run | Exception:
@@ -309,9 +259,9 @@ def _attempt(run: Callable[[Method, Part], Run], method: Method, part: Part) -> 
         return error
 
 
-def _joined(runs: Sequence[Run]) -> Trial:
+def _joined(runs: Sequence[Run]) -> Run:
     sizes = [run.megabytes for run in runs]
-    return Trial(
+    return Run(
         np.hstack([run.values for run in runs]),
         min(run.fit_seconds for run in runs),  # the first may compile
         min(run.seconds_per_1000 for run in runs),
@@ -356,13 +306,3 @@ def markdown(table: Table) -> str:
     ]
     rule = "|" + "|".join("-" * (w + 1) + ("-" if i == 0 else ":") for i, w in enumerate(widths)) + "|"
     return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
-
-
-def html_table(table: Table) -> str:
-    """Write a table in HTML."""
-    header, *rows = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for tag, cell in zip(["th", *[tag] * len(row)], row))
-        for tag, row in (("th" if i == 0 else "td", row) for i, row in enumerate(table))
-    )
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{header}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'

@@ -38,9 +38,8 @@ def document_scores(
 ) -> Bunch:
     """Test a fitted model on ordered text without labels: the next sentence, and the same document or not.
 
-    Each question is a sentence drawn from the text. Its cosine is taken with the sentence after it, with another
-    sentence of its document, and with `n_candidates` - 1 sentences of other documents. Give documents that the model
-    has not learned from; :func:`compare` keeps some aside by itself.
+    Each question is a sentence of the text. Its cosine is taken with the sentence after it, with another one of its
+    document, and with `n_candidates` - 1 of other documents. Give documents that the model has not learned from.
 
     Parameters
     ----------
@@ -49,36 +48,33 @@ def document_scores(
     X : iterable of str, or SentenceCorpus, of length n_sentences
         Sentences in reading order, in any form that :func:`semantic_classification` takes.
     groups : array-like of shape (n_sentences,), default=None
-        Document of each sentence. None is for a corpus, which knows its documents, and for lines of text with a blank
-        line between documents. Where each text is a document of its own, as tickets are (``groups=range(n)``), it is
-        cut in two, and its second half is the next sentence.
+        Document of each sentence. None is for a corpus, and for lines of text with a blank line between documents.
+        Where each text is a document of its own (``groups=range(n)``), its second half is the next sentence.
     n_questions : int, default=2000
-        Number of questions; as many as there are sentences with a next one, if these are fewer. With 2000 the standard
-        error of `next_sentence` is at most 0.011.
+        Most questions. With 2000 the standard error of `next_sentence` is at most 0.011.
     n_candidates : int, default=20
         Number of sentences from which the next one is chosen.
     random_state : int, RandomState instance or None, default=0
-        Seed of the questions and the candidates. Models that are compared need the same.
+        Seed of the questions and the candidates.
 
     Returns
     -------
     scores : :class:`~sklearn.utils.Bunch`
         next_sentence : float
-            Fraction of the questions whose true next sentence has the highest cosine of the `n_candidates`. Among k
-            equal cosines it counts 1 / k, so chance is 1 / `n_candidates`.
+            Fraction of the questions whose true next sentence has the highest cosine of the `n_candidates`; among k
+            equal cosines it counts 1 / k. Chance is 1 / `n_candidates`.
         same_document : float
-            Area under the ROC curve of the cosine: how often a sentence of the same document, not always the next, is
-            closer than one of another document. Chance is 0.5.
+            Area under the ROC curve: how often a sentence of the same document is closer than one of another. Chance is
+            0.5.
         n_questions : int
             Number of questions.
         n_unknown : int
-            Sentences compared whose vector is zero, because they have no known word. Their cosine is 0.
+            Sentences compared that have no known word. Their cosine is 0.
 
     Raises
     ------
     ValueError
-        If there are no documents, no text can be cut in two where each is a document, or the other documents have too
-        few sentences; or `X` and `groups` differ in length, or `groups` goes back to earlier values at every sentence.
+        If there are no documents, too few sentences, or `groups` differs from `X` in length or is not sorted.
 
     Examples
     --------
@@ -109,11 +105,11 @@ def document_scores(
 NamedEstimators: TypeAlias = Mapping[str, BaseEstimator] | Sequence[tuple[str, BaseEstimator]]
 
 
-def named_estimators(estimators: NamedEstimators, name: str) -> dict[str, BaseEstimator]:
-    """Return estimators by name."""
-    names, values = as_named(estimators, name)
+def named_estimators(estimators: NamedEstimators | None) -> dict[str, BaseEstimator]:
+    """Return the parameter `estimators` by name."""
+    names, values = as_named({} if estimators is None else estimators, "estimators")
     if names is None:
-        raise TypeError(f"{name} must be a mapping of names to estimators, got {describe(estimators)}.")
+        raise TypeError(f"estimators must be a mapping of names to estimators, got {describe(estimators)}.")
     return dict(zip(names, values))
 
 

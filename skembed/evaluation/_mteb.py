@@ -1,4 +1,4 @@
-"""An adapter for the package mteb, which is not needed to make one."""
+"""An adapter for the package mteb."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._compiled.arrays import rescaled
-from .._corpus.corpus import SentenceCorpus
-from .._corpus.input import as_sentences, iter_texts
-from .._validation.columns import Matrix, Rows, as_list, as_matrix, columns_of
+from .._validation.columns import is_sparse
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
+from ._compare_input import as_texts
 from ._pairs import Model, embed
 
 __all__ = ["MTEBEncoder"]
 
 
 class MTEBEncoder:
-    """Let the package mteb evaluate any fitted estimator with `transform`.
-
-    It has what mteb 2 calls an encoder: `encode`, `similarity`, `similarity_pairwise` and `mteb_model_meta`. The
-    package is not imported before the last one is read.
+    """Let the package mteb evaluate any fitted estimator with `transform`: what mteb 2 calls an encoder.
 
     Parameters
     ----------
@@ -32,8 +28,7 @@ class MTEBEncoder:
     name : str, default=None
         Name in mteb's results, which must have a slash. None is for ``"skembed/"`` and the name of the class.
     revision : str, default="local"
-        Revision in mteb's results. mteb stores results by name and revision, and does not run again what it has: give
-        each model of a class a different revision.
+        Revision in mteb's results. mteb does not run a name and revision again: give each model another one.
 
     Examples
     --------
@@ -43,8 +38,7 @@ class MTEBEncoder:
     ...     BOWPCA(n_components=None).fit(["a cat", "the dog"]), revision="two sentences"
     ... )
     >>> batches = [{"text": ["a dog", "the cat"]}, {"text": ["?"]}]  # as mteb passes them
-    >>> task = {"task_metadata": None, "hf_split": "test", "hf_subset": "default"}
-    >>> encoder.encode(batches, **task).shape
+    >>> encoder.encode(batches, hf_split="test").shape
     (3, 4)
 
     With the package installed::
@@ -62,27 +56,15 @@ class MTEBEncoder:
             raise ValueError(f"mteb wants a name with a slash, such as 'me/{self.name}', got {brief(self.name)}.")
         self.revision = revision
 
-    def encode(
-        self,
-        inputs: Iterable[object],
-        *,
-        task_metadata: object = None,
-        hf_split: str | None = None,
-        hf_subset: str | None = None,
-        prompt_type: object = None,
-        **kwargs: object,
-    ) -> np.ndarray:
+    def encode(self, inputs: Iterable[Any], **options: object) -> np.ndarray:
         """Embed the sentences of batches.
 
         Parameters
         ----------
         inputs : iterable of dict, or of str
-            Batches with sentences under "text", in any form that :func:`semantic_classification` accepts; or the
-            sentences themselves, also as a corpus.
-        task_metadata, hf_split, hf_subset, prompt_type
+            Batches with sentences under "text", or the sentences themselves.
+        **options : dict
             What mteb says about the task; not used.
-        **kwargs : dict
-            Other options of mteb, such as the size of a batch; not used.
 
         Returns
         -------
@@ -94,23 +76,15 @@ class MTEBEncoder:
         TypeError
             If a batch has no text, or a sentence is missing.
         """
-        vectors = embed(self.model, inputs if isinstance(inputs, SentenceCorpus) else self._sentences(inputs))
-        return vectors.toarray() if hasattr(vectors, "toarray") else vectors
-
-    def _sentences(self, inputs: Iterable[object]) -> list[Any]:
-        sentences: list[Any] = []
-        for batch in [inputs] if columns_of(inputs) else as_list(inputs, "inputs"):
-            fields = columns_of(batch) or {}
-            if isinstance(batch, str):
-                sentences.append(batch)
-            elif "text" in fields:
-                text = as_sentences(fields["text"], "text")
-                sentences += iter_texts(text) if isinstance(text, SentenceCorpus) else text
-            else:
+        sentences: list[str] = []
+        for batch in inputs:
+            if not isinstance(batch, str) and "text" not in batch:
                 raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
-        return sentences
+            sentences += [batch] if isinstance(batch, str) else as_texts(batch["text"], "text")
+        vectors = embed(self.model, sentences)
+        return vectors.toarray() if is_sparse(vectors) else vectors
 
-    def similarity(self, embeddings1: Rows, embeddings2: Rows) -> np.ndarray:
+    def similarity(self, embeddings1: ArrayLike, embeddings2: ArrayLike) -> np.ndarray:
         """Cosine of each row with each other row; 0 where one is zero.
 
         Parameters
@@ -123,10 +97,9 @@ class MTEBEncoder:
         similarity : ndarray of shape (n, m)
             Cosines.
         """
-        first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
-        return cosine_similarity(rescaled(first), rescaled(second))
+        return cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
 
-    def similarity_pairwise(self, embeddings1: Rows, embeddings2: Rows) -> np.ndarray:
+    def similarity_pairwise(self, embeddings1: ArrayLike, embeddings2: ArrayLike) -> np.ndarray:
         """Cosine of each row with the same row; 0 where one is zero.
 
         Parameters
@@ -139,7 +112,7 @@ class MTEBEncoder:
         similarity : ndarray of shape (n,)
             Cosines.
         """
-        return paired_cosine_similarity(_rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2"))
+        return paired_cosine_similarity(np.atleast_2d(embeddings1), np.atleast_2d(embeddings2))
 
     @property
     def mteb_model_meta(self) -> Any:
@@ -149,9 +122,3 @@ class MTEBEncoder:
         except ImportError:
             return None
         return ModelMeta.create_empty(overwrites={"name": self.name, "revision": self.revision})
-
-
-def _rows(embeddings: Rows, name: str) -> Matrix:
-    """Return one row or several rows as a matrix."""
-    is_one = len(getattr(embeddings, "shape", (0, 0))) == 1 and columns_of(embeddings) is None
-    return np.reshape(np.asarray(embeddings), (1, -1)) if is_one else as_matrix(embeddings, name)

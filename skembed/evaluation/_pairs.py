@@ -12,6 +12,7 @@ from sklearn.utils import Bunch
 from .._corpus.input import as_labelled, sentences_for
 from .._validation.columns import Labelled, Matrix, Rows, Sentences, as_matrix, as_scores, check_same_length, is_sparse
 from .._validation.messages import brief
+from ..metrics import paired_cosine_similarity
 
 __all__ = ["pair_features"]
 
@@ -41,13 +42,13 @@ def embed(model: Model, X: Sentences) -> Matrix:
     return vectors
 
 
-def scored_pairs(part: Labelled, name: str, optional: Sequence[str] = (), least: int = 2) -> Bunch:
-    """Return a Bunch of `data`, a list of pairs, and `target`, their scores. A correlation needs two pairs or more."""
+def scored_pairs(part: Labelled, name: str, optional: Sequence[str] = ()) -> Bunch:
+    """Return a Bunch of `data`, a list of pairs, and `target`, their scores."""
     pairs = as_labelled(part, name, pairs=True, optional=optional)
     pairs.target = as_scores(pairs.target, f"target of {name}")
     check_same_length({"data": pairs.data, "target": pairs.target}, of=name)
-    if len(pairs.data) < least:
-        raise ValueError(f"{name} must have {least} pairs or more, got {len(pairs.data)}.")
+    if len(pairs.data) < 2:
+        raise ValueError(f"{name} must have two pairs or more, got {len(pairs.data)}.")
     return pairs
 
 
@@ -57,10 +58,11 @@ def embed_pairs(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[Matrix,
     return vectors[: len(pairs)], vectors[len(pairs) :]
 
 
-def count_unknown(A: Matrix, B: Matrix) -> int:
-    """How many pairs have a sentence without any known word, that is a zero row."""
-    zero = [np.asarray(abs(M).sum(axis=1)).ravel() == 0 for M in (A, B)]
-    return int(np.count_nonzero(zero[0] | zero[1]))
+def cosines_of_pairs(model: Model, pairs: Sequence[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine of each pair, and which have a sentence without any known word, that is a zero row."""
+    A, B = embed_pairs(model, pairs)
+    first, second = (np.asarray(abs(M).sum(axis=1)).ravel() == 0 for M in (A, B))
+    return paired_cosine_similarity(A, B), first | second
 
 
 def pair_features(A: Rows, B: Rows) -> Matrix:

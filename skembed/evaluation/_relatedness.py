@@ -30,9 +30,8 @@ __all__ = ["RelatednessRegressor"]
 class RelatednessRegressor(RegressorMixin, BaseEstimator):
     r"""Predict a score between grades as the mean of a softmax over the grades.
 
-    People grade how related two sentences are, and the score is the mean of their grades [1]_. The head sees the
-    products and the absolute differences of the two vectors (:func:`pair_features`), has one layer of logistic units,
-    and a softmax over the grades :math:`r = (r_1, \dots, r_K)`:
+    The head of [1]_ sees the products and the absolute differences of two vectors (:func:`pair_features`), has one
+    layer of logistic units, and a softmax over the grades :math:`r = (r_1, \dots, r_K)`:
 
     .. math::
 
@@ -50,8 +49,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     grades : int or array-like of shape (n_grades,), default=5
-        The grades. An integer means this many, equally spaced from the smallest to the largest target of `fit`. An
-        array gives them in rising order, and no target may be outside.
+        The grades, in rising order; an integer means this many from the smallest to the largest target of `fit`.
     n_hidden : int, default=50
         Number of logistic units.
     alpha : float, default=1e-3
@@ -88,10 +86,9 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    Two things differ from the papers. Features are divided by their root mean square first, because the products of
-    small vectors are too small for the penalty and the optimiser. And L-BFGS on all data replaces AdaGrad or Adam on
-    small batches, so the result depends on `random_state` alone. The sentence vectors stay as they are; the papers'
-    best figures train them as well.
+    Two things differ from the papers: features are divided by their root mean square first, and L-BFGS on all data
+    replaces AdaGrad or Adam on small batches. The sentence vectors stay as they are; see
+    :class:`FineTunedRelatednessRegressor`.
 
     References
     ----------
@@ -180,7 +177,7 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         targets = sparse_targets(scores, self.grades_)
         shapes = shapes_of_layers(features.shape[1], self.n_hidden, len(self.grades_))
         start = np.concatenate([layer.ravel() for layer in start_layers(shapes, check_random_state(self.random_state))])
-        with ONE_BLAS_THREAD:  # many small products, for which threads wait longer than they work
+        with ONE_BLAS_THREAD:
             found = minimize(
                 divergence,
                 start,
@@ -204,13 +201,14 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
 
     def _find_grades(self, y: np.ndarray) -> np.ndarray:
         if isinstance(self.grades, Integral):
-            if y.min() == y.max():  # nothing to tell apart: one grade
-                return y[:1].copy()
-            return np.linspace(y.min(), y.max(), int(self.grades))
+            return np.unique(np.linspace(y.min(), y.max(), int(self.grades)))  # one grade where all scores are equal
         grades = np.asarray(self.grades, dtype=np.float64)
         if grades.ndim != 1 or len(grades) < 2 or not np.all(np.diff(grades) > 0):
             raise ValueError(f"grades must be two or more rising numbers, got {brief(self.grades)}.")
-        check_inside(y, grades)
+        outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
+        if len(outside):
+            row = outside[0]
+            raise ValueError(f"y has {y[row]} in row {row}, outside the grades {grades[0]} to {grades[-1]}.")
         return grades
 
     def predict_grades(self, X: Rows) -> NDArray[np.float64]:
@@ -250,26 +248,9 @@ class RelatednessRegressor(RegressorMixin, BaseEstimator):
         return self.predict_grades(X) @ self.grades_
 
 
-def check_inside(y: np.ndarray, grades: np.ndarray, hint: str = "") -> None:
-    """Raise a ValueError if a score is outside the grades."""
-    outside = np.flatnonzero((y < grades[0]) | (y > grades[-1]))
-    if len(outside):
-        row = outside[0]
-        raise ValueError(f"y has {y[row]} in row {row}, outside the grades {grades[0]} to {grades[-1]}{hint}.")
-
-
 def sparse_targets(y: np.ndarray, grades: np.ndarray) -> np.ndarray:
     """Distributions over the grades with mean y and weight on the two nearest, (n_pairs, n_grades)."""
-    targets = np.zeros((len(y), len(grades)))
-    rows = np.arange(len(y))
-    if len(grades) == 1:
-        targets[:] = 1.0
-        return targets
-    below = np.clip(np.searchsorted(grades, y, side="right") - 1, 0, len(grades) - 2)
-    fraction = (y - grades[below]) / (grades[below + 1] - grades[below])
-    targets[rows, below] = 1 - fraction
-    targets[rows, below + 1] = fraction
-    return targets
+    return np.column_stack([np.interp(y, grades, weights) for weights in np.eye(len(grades))])
 
 
 def root_mean_square(chunks: Iterable[np.ndarray]) -> NDArray[np.float64]:

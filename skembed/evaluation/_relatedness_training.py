@@ -1,4 +1,4 @@
-"""Training of the relatedness head together with the encoder of the sentences: scored pairs in blocks, and memory."""
+"""Training of the relatedness head together with the encoder of the sentences."""
 
 from __future__ import annotations
 
@@ -90,10 +90,7 @@ class PairStep(NamedTuple):
 
 
 class RelatednessTrainer(PairTrainer):
-    """Runs a head and an encoder over scored pairs. The rate of a step is the share that is left of both rates.
-
-    One thread learns. The pass over held-out pairs takes them in their order.
-    """
+    """Runs a head and an encoder over scored pairs. The rate of a step is the share that is left of both rates."""
 
     def __init__(
         self,
@@ -157,10 +154,7 @@ def learn_scores(
     grades: np.ndarray,
     tasks: PassTasks,
 ) -> dict[str, Any]:
-    """Make the passes and return the fitted attributes.
-
-    `given` is the encoder, its state before the first pass, and the sentences.
-    """
+    """Make the passes and return the fitted attributes; `given` is the encoder, its state and the sentences."""
     encoder, learned, sentences = given
     arrays = moving(encoder._learned_arrays(learned))
     weights = [*trainer.head.layers, *(learned.arrays[array.name] for array in arrays)]

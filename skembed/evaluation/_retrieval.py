@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ from .._validation.columns import (
 )
 from .._validation.messages import brief, warn_at_user
 from .._validation.values import RandomState
-from ._sts import interval
+from ._sts import N_DRAWS, interval
 
 __all__ = ["retrieval"]
 
@@ -49,8 +49,6 @@ def retrieval(
     k: int | Iterable[int] = 10,
     depth: int = 1000,
     baseline: str | None = None,
-    n_resamples: int = 2000,
-    confidence_level: float = 0.95,
     random_state: RandomState = 0,
 ) -> Bunch:
     r"""Measure how well a search finds the documents that people judged relevant: nDCG, recall, precision, MAP, MRR.
@@ -60,15 +58,14 @@ def retrieval(
     Parameters
     ----------
     index : object with `search`, callable, (rows, scores), or mapping of name to one of these
-        What is measured. ``index.search(texts, k=depth)``, or a callable with the same arguments, returns two arrays of
-        shape (n_queries, depth or fewer): positions of documents, the best first, -1 where nothing was found; and their
-        scores. Or the two arrays themselves. Several systems in a mapping are measured on the same queries.
+        ``index.search(texts, k=depth)``, or a callable with the same arguments, returns two arrays of shape
+        (n_queries, depth or fewer): positions of documents, the best first, -1 where nothing was found; and their
+        scores. Or the two arrays themselves.
     queries : mapping of id to str, or list of str of length n_queries
         The queries. The id of a query of a list is its position.
     qrels : mapping of query to mapping of document to grade, or table
         Relevance judgements, by ids: ``{"q1": {"d7": 2}}``, or a table with the columns `query`, `doc` and `relevance`.
-        Grades are whole numbers; from 1 on a document is relevant. A document without a judgement is not relevant.
-        Judgements of other queries are not used.
+        Grades are whole numbers, from 1 on relevant. A document without a judgement is not relevant.
     documents : array-like of shape (n_documents,), default=None
         Id of each document, by position. None: the ids in `qrels` are positions.
     k : int or sequence of int, default=10
@@ -77,10 +74,6 @@ def retrieval(
         Number of documents that are asked for; MAP and MRR count no others.
     baseline : str, default=None
         Name of one of several systems. The others are compared with it.
-    n_resamples : int, default=2000
-        How often queries are drawn for the intervals, and signs for the test.
-    confidence_level : float, default=0.95
-        Fraction of the draws between the ends of an interval; as many are below as above.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws.
 
@@ -89,12 +82,10 @@ def retrieval(
     result : :class:`~sklearn.utils.Bunch`
         scores : list of dict
             One a system and measure: `method`, `measure`, `mean` over the queries, `low` and `high`, its bootstrap
-            interval, and `n_queries`. With a baseline the other systems also have `lead`, the difference from it,
-            `lead_low`, `lead_high`, and `p` of a paired randomisation test of the difference, from two sides [2]_.
+            interval of 95 %, and `n_queries`. With a baseline the other systems also have `lead`, the difference from
+            it, `lead_low`, `lead_high`, and `p` of a paired randomisation test of it, from two sides [2]_.
         queries : list of dict
-            One a system and query: `method`, `query`, and each measure. Measures are from 0 to 1.
-
-        A :class:`pandas.DataFrame` takes both as they are.
+            One a system and query: `method`, `query`, and each measure, from 0 to 1.
 
     Warns
     -----
@@ -105,12 +96,11 @@ def retrieval(
     Raises
     ------
     TypeError
-        If `index` is none of the above, or `queries` or `qrels` is neither a mapping nor a list or table.
+        If `index`, `queries` or `qrels` is none of the above.
     ValueError
-        If no query has a relevant document, or no judged document is known; a grade is not a whole number, or a
-        document is judged twice for a query with different grades; ids in `documents` repeat; a ranking has a document
-        twice, a position out of range, a score that is above the one before it, or another number of rows than there
-        are queries; or `baseline` is not one of the systems.
+        If no query has a relevant document, or no judged document is known; a grade is not a whole number, or differs
+        from another of the same query and document; ids in `documents` repeat; a ranking has a document twice, a
+        position out of range, a score above the one before it, or too few rows; or `baseline` is none of the systems.
 
     Notes
     -----
@@ -119,9 +109,8 @@ def retrieval(
     by their number, precision@k by k. MAP is the mean over the relevant documents of the precision at their ranks, 0
     if not found. MRR is 1 / rank of the first relevant document.
 
-    Two differences from trec_eval: equal scores keep the order in which they are returned (trec_eval sorts them by
-    document id, backwards), and a query without a relevant document is left out (trec_eval counts 0 where one of its
-    documents was judged).
+    Two differences from trec_eval: equal scores keep the order in which they are returned, and a query without a
+    relevant document is left out.
 
     References
     ----------
@@ -148,12 +137,9 @@ def retrieval(
     mrr 0.75
     """
     cutoffs = list(k) if isinstance(k, Iterable) else [k]
-    to_check: list[int | None] = [*cutoffs] or [None]
-    for cutoff in to_check:
+    for cutoff in cutoffs:
         check_scalar(cutoff, "k", Integral, min_val=1)
-    check_scalar(depth, "depth", Integral, min_val=max(cutoffs))
-    check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
-    check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
+    check_scalar(depth, "depth", Integral, min_val=max(cutoffs, default=1))
     systems = {str(name): system for name, system in _named(index).items()}
     if not systems:
         raise ValueError("index has no system to measure.")
@@ -166,8 +152,7 @@ def retrieval(
         for name, found in per_query.items()
         for query, measures in zip(judged.grades, found)
     ]
-    random = check_random_state(random_state)
-    return Bunch(scores=_summaries(per_query, baseline, n_resamples, confidence_level, random), queries=rows)
+    return Bunch(scores=_summaries(per_query, baseline, check_random_state(random_state)), queries=rows)
 
 
 class Judged(NamedTuple):
@@ -318,9 +303,7 @@ def _ranking(row: np.ndarray, score: np.ndarray, name: str, at: int, n_documents
     if len(set(ranking)) < len(ranking):
         bad = next(document for i, document in enumerate(ranking) if document in ranking[:i])
         raise ValueError(f"{of} has document {bad} twice.")
-    if np.isnan(score.astype(np.float64)).any():
-        raise ValueError(f"{of} has a score that is not a number.")
-    if (score[1:] > score[:-1]).any():
+    if not (score[1:] <= score[:-1]).all():  # NaN too
         raise ValueError(f"{of} has a score above the one before it. Give the best document first.")
     return ranking
 
@@ -330,16 +313,13 @@ def _measure(ranking: list[int], relevant: Mapping[Hashable, float], cutoffs: li
     gains = np.array([relevant.get(document, 0.0) for document in ranking])
     ideal = np.sort(list(relevant.values()))[::-1]
     ranks = np.flatnonzero(gains) + 1  # of the relevant documents that were found
-    measures = {}
-    for k in cutoffs:
-        measures[f"ndcg@{k}"] = _dcg(gains[:k]) / _dcg(ideal[:k])
-    for k in cutoffs:
-        measures[f"recall@{k}"] = np.count_nonzero(ranks <= k) / len(relevant)
-    for k in cutoffs:
-        measures[f"precision@{k}"] = np.count_nonzero(ranks <= k) / k
-    measures["map"] = float(np.sum(np.arange(1, len(ranks) + 1) / ranks)) / len(relevant)
-    measures["mrr"] = 1 / int(ranks[0]) if len(ranks) else 0.0
-    return measures
+    return {
+        **{f"ndcg@{k}": _dcg(gains[:k]) / _dcg(ideal[:k]) for k in cutoffs},
+        **{f"recall@{k}": np.count_nonzero(ranks <= k) / len(relevant) for k in cutoffs},
+        **{f"precision@{k}": np.count_nonzero(ranks <= k) / k for k in cutoffs},
+        "map": float(np.sum(np.arange(1, len(ranks) + 1) / ranks)) / len(relevant),
+        "mrr": 1 / int(ranks[0]) if len(ranks) else 0.0,
+    }
 
 
 def _dcg(gains: NDArray[np.float64]) -> float:
@@ -347,25 +327,21 @@ def _dcg(gains: NDArray[np.float64]) -> float:
 
 
 def _summaries(
-    per_query: Mapping[str, list[dict[str, float]]],
-    baseline: str | None,
-    n_resamples: int,
-    level: float,
-    random: np.random.RandomState,
+    per_query: Mapping[str, list[dict[str, float]]], baseline: str | None, random: np.random.RandomState
 ) -> list[dict[str, Any]]:
     """Means over the queries, their intervals, and the difference of each system from the baseline."""
     tables = {name: np.array([list(measures.values()) for measures in found]) for name, found in per_query.items()}
     n = len(next(iter(tables.values())))
-    weights = random.multinomial(n, np.full(n, 1 / n), size=n_resamples) / n
-    signs = random.choice([-1.0, 1.0], size=(n_resamples, n))
+    weights = random.multinomial(n, np.full(n, 1 / n), size=N_DRAWS) / n
+    signs = random.choice([-1.0, 1.0], size=(N_DRAWS, n))
     rows = []
     for name, table in tables.items():
         for measure, values in zip(per_query[name][0], table.T):
             row = {"method": name, "measure": measure, "n_queries": n}
-            row |= interval(values.mean(), weights @ values, level)
+            row |= interval(values.mean(), weights @ values)
             if baseline is not None and name != baseline:
                 lead = values - tables[baseline][:, list(per_query[name][0]).index(measure)]
-                of_lead = interval(lead.mean(), weights @ lead, level)
+                of_lead = interval(lead.mean(), weights @ lead)
                 row |= {"lead": of_lead["mean"], "lead_low": of_lead["low"], "lead_high": of_lead["high"]}
                 row["p"] = _randomisation_test(lead, signs)
             rows.append(row)

@@ -40,26 +40,21 @@ def semantic_classification(
 ) -> Bunch:
     """Classify sentences into groups of the same meaning, as White et al. do.
 
-    A linear support vector machine with class weights, judged by stratified cross-validation with three folds [1]_, as
-    in section 3.3.
+    A linear support vector machine with class weights, in stratified cross-validation ([1]_, section 3.3).
 
     Parameters
     ----------
     model : estimator
-        If it is fitted, it is used as it is, as in the paper for embeddings that come from other text. If not, a clone
-        learns from the training folds alone, as in the paper for its bags of words: to learn from the test fold too
-        would add some points.
+        If it is fitted, it is used as it is. If not, a clone learns from the training folds.
     X : iterable of str, or SentenceCorpus, of length n_sentences
-        Sentences: a list, an array, a pandas or polars Series, an Arrow array or a generator. An estimator of this
-        package takes a corpus directly; another model gets the words of each sentence joined by spaces.
+        Sentences: a list, an array, a pandas or polars Series, an Arrow array or a generator. A model of another
+        package gets the sentences of a corpus as their words, joined by spaces.
     y : array-like of shape (n_sentences,)
         Group of each: numbers, or strings.
     classifier : estimator, default=None
-        None is ``LinearSVC(class_weight="balanced", C=1.0, random_state=0)``. The paper names LibLinear and class
-        weights, but no penalty; this is LibLinear's default.
+        None is ``LinearSVC(class_weight="balanced", C=1.0, random_state=0)``; the paper names no penalty.
     cv : int, cross-validation generator or iterable of (train, test), default=3
-        Number of stratified folds, not shuffled, or how to split; each sentence must be in one test fold. None is for
-        5 folds, as in scikit-learn.
+        Number of stratified folds, not shuffled, or how to split; each sentence must be in one test fold.
 
     Returns
     -------
@@ -73,15 +68,10 @@ def semantic_classification(
         errors : ndarray of shape (n_sentences,), dtype bool
             Where the prediction is wrong.
 
-        These differ in length, so make a :class:`pandas.DataFrame` of some of them: with a row for each sentence,
-        ``DataFrame({"prediction": result.predictions, "error": result.errors})``, or with a row for each fold,
-        ``DataFrame({"accuracy": result.fold_accuracies})``.
-
     Raises
     ------
     ValueError
-        If `X` and `y` differ in length, a label is missing, a sentence is in no test fold or in more than one, or a
-        fold is empty.
+        If `X` and `y` differ in length, a label is missing, or a sentence is in no test fold or in more than one.
     TypeError
         If a sentence is missing, or `y` mixes numbers and strings.
 
@@ -128,9 +118,6 @@ def semantic_classification(
 
 def check_folds(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_sentences: int) -> None:
     """Check that each sentence is in one test fold; a prediction that no fold makes would be uninitialised memory."""
-    empty = next((fold for fold, (_, test) in enumerate(folds) if not np.size(test)), None)
-    if empty is not None:
-        raise ValueError(f"cv has no sentence in test fold {empty}. Every test fold needs sentences.")
     times = np.zeros(n_sentences, np.int64)
     for _, test in folds:
         np.add.at(times, test, 1)
@@ -145,8 +132,7 @@ def error_agreement(y_true: Labels, predictions: Table | Sequence[tuple[str, Lab
     r"""Count, among the sentences that two models both get wrong, those with the same wrong answer.
 
     An estimate of :math:`P(m_1(x) = m_2(x) \mid m_1(x) \neq y \wedge m_2(x) \neq y)` for each pair of models, figure 4
-    of White et al. [1]_. Plain agreement would be dominated by the sentences that both get right.
-    The gallery draws it as a heat map.
+    of [1]_.
 
     Parameters
     ----------
@@ -154,7 +140,7 @@ def error_agreement(y_true: Labels, predictions: Table | Sequence[tuple[str, Lab
         The truth.
     predictions : mapping of name to array-like, data frame, or array-like of shape (n_models, n_samples)
         Predictions of each model: a mapping, a data frame with one column per model, (name, answers) tuples, or rows
-        without names. The paper takes one test fold; all folds together use all sentences.
+        without names.
 
     Returns
     -------
@@ -169,9 +155,6 @@ def error_agreement(y_true: Labels, predictions: Table | Sequence[tuple[str, Lab
             Those for which both give the same answer, the numerator.
         agreement : ndarray of shape (n_models, n_models), dtype float64
             The fraction; 0 where no sentence is wrong in both.
-
-        A :class:`pandas.DataFrame` takes one of the tables with its names,
-        ``DataFrame(result.agreement, index=result.names, columns=result.names)``.
 
     Raises
     ------

@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import TypedDict
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation.columns import Labelled, as_scores
 from .._validation.values import RandomState
-from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import Model, count_unknown, embed_pairs, pair_features, scored_pairs
+from ..metrics import pearson_score, spearman_score
+from ._pairs import Model, cosines_of_pairs, embed_pairs, pair_features, scored_pairs
 from ._relatedness import RelatednessRegressor
-from ._table_rows import SickResult, SickScore
+from ._sts import Score, score_of
 
 __all__ = ["sick_relatedness", "sick_scores"]
 
 
-def sick_scores(model: Model, **subsets: Labelled) -> list[SickScore]:
+class SickResult(TypedDict):
+    """What :func:`sick_relatedness` returns."""
+
+    set: str
+    n_pairs: int
+    pearson: float
+    spearman: float
+    mse: float
+    alpha: float
+
+
+def sick_scores(model: Model, **subsets: Labelled) -> list[Score]:
     r"""Correlate the cosine of two sentences with their relatedness, without training on the pairs.
 
     Parameters
@@ -40,8 +51,8 @@ def sick_scores(model: Model, **subsets: Labelled) -> list[SickScore]:
     Raises
     ------
     ValueError
-        If the `data` and the `target` of a subset differ in length, a field is missing, a score is not finite, or there
-        are fewer than two pairs.
+        If `data` and `target` differ in length, one is missing, a score is not finite, or there are fewer than two
+        pairs.
 
     References
     ----------
@@ -62,24 +73,13 @@ def sick_scores(model: Model, **subsets: Labelled) -> list[SickScore]:
     >>> row["set"], row["spearman"]
     ('test', 1.0)
     """
-    found = {}
+    found: dict[str, tuple[np.ndarray, ...]] = {}
     for name, subset in subsets.items():
         pairs = scored_pairs(subset, name)
-        A, B = embed_pairs(model, pairs.data)
-        found[name] = (paired_cosine_similarity(A, B), pairs.target, count_unknown(A, B))
+        found[name] = (*cosines_of_pairs(model, pairs.data), pairs.target)
     if {"train", "test"} <= set(found):
-        (cosine, target, unknown), (cosine_2, target_2, unknown_2) = found["test"], found["train"]
-        found["test + train"] = (np.r_[cosine, cosine_2], np.r_[target, target_2], unknown + unknown_2)
-    return [
-        {
-            "set": name,
-            "n_pairs": len(target),
-            "n_unknown": n_unknown,
-            "pearson": pearson_score(target, cosine),
-            "spearman": spearman_score(target, cosine),
-        }
-        for name, (cosine, target, n_unknown) in found.items()
-    ]
+        found["test + train"] = tuple(map(np.concatenate, zip(found["test"], found["train"])))
+    return [score_of(name, cosine, target, int(unknown.sum())) for name, (cosine, unknown, target) in found.items()]
 
 
 def sick_relatedness(
@@ -89,14 +89,13 @@ def sick_relatedness(
     test: Labelled,
     *,
     alphas: Iterable[float] = (1e-2, 3e-3, 1e-3, 3e-4),
-    regressor: RelatednessRegressor | None = None,
     random_state: RandomState = 0,
 ) -> SickResult:
     """Learn relatedness from the training pairs of SICK.
 
-    A :class:`RelatednessRegressor` learns from the products and absolute differences of the vectors; its penalty is the
-    one with the best Pearson correlation on the trial pairs ([1]_, section 4.2). The sentence vectors stay as they are;
-    the paper trains them too.
+    A :class:`RelatednessRegressor` of the grades 1 to 5 learns in 200 iterations; its penalty is the one with the best
+    Pearson correlation on the trial pairs ([1]_, section 4.2). The sentence vectors stay as they are; the paper trains
+    them too.
 
     Parameters
     ----------
@@ -106,25 +105,20 @@ def sick_relatedness(
         Pairs from :func:`~skembed.datasets.fetch_sick`, or in the forms that :func:`pair_classification` accepts.
     alphas : sequence of float, default=(1e-2, 3e-3, 1e-3, 3e-4)
         Penalties to choose from.
-    regressor : RelatednessRegressor, default=None
-        Other settings of the head. None is for 50 units, the grades 1 to 5, and 200 iterations, after which the trial
-        pairs gain no more.
     random_state : int, RandomState instance or None, default=0
         Seed of the head.
 
     Returns
     -------
     row : dict
-        `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty. It is one
-        row, not a list: a :class:`pandas.DataFrame` takes ``[row]``.
+        `set`, `n_pairs`, `pearson`, `spearman`, `mse` (mean squared error) and `alpha`, the chosen penalty.
 
     Raises
     ------
     TypeError
         If the rows are sparse: with one column per word they are too wide for the hidden layer.
     ValueError
-        If `alphas` is empty, the `data` and the `target` of one of the three differ in length, a field is missing, a
-        score is not finite, or there are fewer than two pairs.
+        As :func:`sick_scores`, and if `alphas` is empty.
 
     References
     ----------
@@ -154,23 +148,21 @@ def sick_relatedness(
     if issparse(features[0]):
         raise TypeError(f"sick_relatedness needs dense rows, {type(model).__name__}.transform gives sparse ones.")
     targets = [pairs.target for pairs in parts]
-    best: tuple[float, RelatednessRegressor] | None = None
+    if not penalties:
+        raise ValueError("alphas is empty.")
+    heads = []
     for alpha in penalties:
-        head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], max_iter=200) if regressor is None else clone(regressor)
+        head = RelatednessRegressor(grades=[1, 2, 3, 4, 5], alpha=alpha, max_iter=200, random_state=random_state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # stopping early is meant
-            head.set_params(alpha=alpha, random_state=random_state).fit(features[0], targets[0])
-        r = pearson_score(targets[1], head.predict(features[1]))
-        if best is None or r > best[0]:
-            best = (r, head)
-    if best is None:
-        raise ValueError("alphas is empty.")
-    predicted = best[1].predict(features[2])
+            heads.append(head.fit(features[0], targets[0]))
+    best = max(heads, key=lambda head: pearson_score(targets[1], head.predict(features[1])))
+    predicted = best.predict(features[2])
     return {
         "set": "test",
         "n_pairs": len(predicted),
         "pearson": pearson_score(targets[2], predicted),
         "spearman": spearman_score(targets[2], predicted),
         "mse": float(np.mean((predicted - targets[2]) ** 2)),
-        "alpha": float(best[1].alpha),
+        "alpha": float(best.alpha),
     }

@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 from scipy.stats import wilcoxon
-from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils import Bunch, check_random_state
 
-from .._validation.columns import (
-    Labelled,
-    Table,
-    as_fields,
-    as_labels,
-    as_named,
-    as_records,
-    as_scores,
-    check_same_length,
-    describe,
-    listed,
-)
+from .._validation.columns import Labelled, as_labels, as_named, check_same_length, describe, listed
 from .._validation.messages import brief
 from .._validation.values import RandomState
-from ..metrics import paired_cosine_similarity, pearson_score, spearman_score
-from ._pairs import Model, count_unknown, embed_pairs, scored_pairs
-from ._table_rows import Interval, MeanInterval, SetComparison, SetScore
+from ..metrics import pearson_score, spearman_score
+from ._pairs import Model, cosines_of_pairs, scored_pairs
 
 __all__ = ["sts_comparison", "sts_intervals", "sts_scores", "sts_similarities"]
 
-
+N_DRAWS = 2000  # of pairs, or of queries, for the intervals
 NamedSets: TypeAlias = Mapping[Any, Labelled] | Sequence[tuple[str, Labelled]]
-Similarities: TypeAlias = Iterable[Mapping[str, Any]] | Table  # what `sts_similarities` returns
-NamedSimilarities: TypeAlias = Mapping[str, Similarities] | Sequence[tuple[str, Similarities]]
+Similarities: TypeAlias = Sequence[Mapping[str, Any]]  # what `sts_similarities` returns
+
+
+class Score(TypedDict):
+    """A row of :func:`sick_scores`."""
+
+    set: str
+    n_pairs: int
+    n_unknown: int
+    pearson: float
+    spearman: float
+
+
+class SetScore(Score):
+    """A row of :func:`sts_scores`."""
+
+    year: str
+
+
+class Interval(TypedDict):
+    """A mean and the ends of its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class MeanInterval(Interval):
+    """A row of :func:`sts_intervals`."""
+
+    method: str
+
+
+class SetComparison(TypedDict):
+    """A row of :func:`sts_comparison`."""
+
+    year: str
+    set: str
+    n_pairs: int
+    statistic: float
+    p: float
+    difference: float
 
 
 def sts_similarities(model: Model, sets: NamedSets) -> list[Bunch]:
@@ -78,44 +105,45 @@ def sts_similarities(model: Model, sets: NamedSets) -> list[Bunch]:
     >>> similarity.cosine.round(2), similarity.n_unknown
     (array([0.5, 1. , 0. ]), 1)
     """
-    similarities = []
     years, parts = as_named(sets, "sets")
     if years is None or "target" in years:  # one Bunch or table: its names are fields
         raise TypeError(
             "sets must be a mapping of a year, or another name, to pairs, such as {2012: fetch_sts(year=2012)}; got "
             + (f"{describe(sets)}." if years is None else "the pairs without a name.")
         )
+    similarities = []
     for year, part in zip(years, parts):
-        pairs = scored_pairs(part, year, optional=("subset",), least=1)
-        target = pairs.target
-        subset = as_labels(pairs.get("subset", [year] * len(target)), f"subset of {year}")
+        pairs = scored_pairs(part, year, optional=("subset",))
+        subset = as_labels(pairs.get("subset", [year] * len(pairs.target)), f"subset of {year}")
         check_same_length({"data": pairs.data, "subset": subset}, of=year)
-        A, B = embed_pairs(model, pairs.data)
-        cosine = paired_cosine_similarity(A, B)
+        cosine, unknown = cosines_of_pairs(model, pairs.data)
         for name in dict.fromkeys(subset.tolist()):
-            rows = np.flatnonzero(subset == name)
-            similarities.append(
-                Bunch(
-                    year=year,
-                    set=str(name),
-                    cosine=cosine[rows],
-                    target=target[rows],
-                    n_unknown=count_unknown(A[rows], B[rows]),
-                )
-            )
+            rows = subset == name
+            found = {"cosine": cosine[rows], "target": pairs.target[rows], "n_unknown": int(unknown[rows].sum())}
+            similarities.append(Bunch(year=year, set=str(name), **found))
     return similarities
+
+
+def score_of(name: str, cosine: np.ndarray, target: np.ndarray, n_unknown: int) -> Score:
+    """Return the correlations of one set."""
+    return {
+        "set": name,
+        "n_pairs": len(target),
+        "n_unknown": n_unknown,
+        "pearson": pearson_score(target, cosine),
+        "spearman": spearman_score(target, cosine),
+    }
 
 
 def sts_scores(similarities: Similarities) -> list[SetScore]:
     """Correlate cosines with what people say: per set, per year and over all sets.
 
-    There are two ways to join the sets of a year, and they differ by some points. Both are given under their names:
-    "mean" is the plain mean over the sets, as in the papers of CBOS and of Siamese CBOW; "weighted mean" weights each
-    set by its number of pairs, as the SemEval tasks do.
+    The sets of a year are joined in two ways: "mean" is the plain mean, as in the papers of CBOS and of Siamese CBOW;
+    "weighted mean" weights each set by its number of pairs, as the SemEval tasks do.
 
     Parameters
     ----------
-    similarities : iterable of :class:`~sklearn.utils.Bunch` or dict, or data frame
+    similarities : list of :class:`~sklearn.utils.Bunch` or dict
         From :func:`sts_similarities`.
 
     Returns
@@ -150,46 +178,12 @@ def sts_scores(similarities: Similarities) -> list[SetScore]:
     2012 mean 5 0.5
     2012 weighted mean 5 0.6
     """
-    found = _read(similarities, "similarities", ("n_unknown",))
-    if not found:
+    if not similarities:
         raise ValueError("similarities is empty: there is no set to score. Pass what sts_similarities returns.")
     sets: list[SetScore] = [
-        {
-            "year": s.year,
-            "set": s.set,
-            "n_pairs": len(s.target),
-            "n_unknown": s.n_unknown,
-            "pearson": pearson_score(s.target, s.cosine),
-            "spearman": spearman_score(s.target, s.cosine),
-        }
-        for s in found
+        {"year": s["year"], **score_of(s["set"], s["cosine"], s["target"], s["n_unknown"])} for s in similarities
     ]
     return sets + sts_means(sets)
-
-
-def _read(similarities: Similarities, name: str, more: Sequence[str] = ()) -> list[Bunch]:
-    """Return similarities as a list of checked Bunches of arrays."""
-    found = []
-    for i, record in enumerate(as_records(similarities, name)):
-        fields = as_fields(record, f"{name}[{i}]", ("year", "set", "cosine", "target", *more))
-        set_ = f"set {fields.set} of {name}"
-        for column in ("cosine", "target"):
-            fields[column] = as_scores(fields[column], f"{column} of {set_}")
-        check_same_length({"cosine": fields.cosine, "target": fields.target}, of=set_)
-        if len(fields.target) < 2:
-            raise ValueError(f"The {set_} must have two pairs or more, got {len(fields.target)}.")
-        found.append(fields)
-    return found
-
-
-def _read_models(models: NamedSimilarities) -> dict[str, list[Bunch]]:
-    """Return similarities by model; check that all are of the same pairs."""
-    names, rows = as_named(models, "models")
-    if names is None and rows:
-        raise TypeError(f"models must be a mapping of names to similarities, got {describe(models)}.")
-    found = {name: _read(row, name) for name, row in zip(names or [], rows)}
-    _check_same_pairs(found)
-    return found
 
 
 def sts_means(sets: Sequence[SetScore]) -> list[SetScore]:
@@ -212,44 +206,32 @@ def sts_means(sets: Sequence[SetScore]) -> list[SetScore]:
 
 
 def sts_intervals(
-    models: NamedSimilarities,
-    *,
-    baseline: str | None = None,
-    n_resamples: int = 2000,
-    confidence_level: float = 0.95,
-    random_state: RandomState = 0,
+    models: Mapping[str, Similarities], *, baseline: str | None = None, random_state: RandomState = 0
 ) -> list[MeanInterval]:
-    """Bootstrap intervals of the mean Pearson correlation over the sets.
+    """Bootstrap intervals of the mean Pearson correlation over the sets, which hold 95 % of 2,000 draws.
 
-    Pairs are drawn with replacement within each set, the correlation of each set is taken again, and their mean. All
-    models are scored on the same drawn pairs, so the interval of a difference is much narrower than the two single
-    intervals suggest. The intervals hold for other pairs from the same sets, not for other sets or another seed of the
-    training.
+    Pairs are drawn with replacement within each set, the same for all models, so the interval of a difference is much
+    narrower than the two single intervals suggest. The intervals hold for other pairs from the same sets, not for other
+    sets or another seed of the training.
 
     Parameters
     ----------
-    models : mapping of name to similarities, or (name, similarities) tuples
+    models : mapping of name to similarities
         From :func:`sts_similarities`, of the same pairs for each model.
     baseline : str, default=None
         One of the names. If given, the intervals are those of the difference from that model.
-    n_resamples : int, default=2000
-        How often pairs are drawn.
-    confidence_level : float, default=0.95
-        Fraction of the draws between the ends of an interval; as many are below as above.
     random_state : int, RandomState instance or None, default=0
         Seed of the draws.
 
     Returns
     -------
     rows : list of dict
-        `method`, `mean`, `low`, `high`, and with a baseline `baseline` and `share_above`, the fraction of draws in
-        which the model is better than the baseline.
+        `method`, `mean`, `low` and `high`.
 
     Raises
     ------
     ValueError
-        If the models were not compared on the same pairs, there is no model or no set, a set has fewer than two pairs,
-        or `n_resamples` or `confidence_level` is out of range.
+        If the models were not compared on the same pairs, or there is no model or no set.
 
     Examples
     --------
@@ -264,45 +246,34 @@ def sts_intervals(
     ...     for name, cosine in (("good", good), ("poor", poor))
     ... }
     >>> [row] = sts_intervals(models, baseline="poor")
-    >>> row["method"], row["low"] > 0, row["share_above"]
-    ('good', True, 1.0)
+    >>> row["method"], row["low"] > 0
+    ('good', True)
     """
-    check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
-    check_scalar(confidence_level, "confidence_level", Real, min_val=0, max_val=1, include_boundaries="neither")
-    models = _read_models(models)
+    _check_same_pairs(models)
     if baseline is not None and baseline not in models:
         raise ValueError(f"baseline={brief(baseline)} is not one of the models {listed(models)}.")
-    means, draws = bootstrap_means(models, n_resamples, random_state)
-    rows: list[MeanInterval] = []
-    for name in models:
-        if baseline is None:
-            rows.append({"method": name, **interval(means[name], draws[name], confidence_level)})
-        elif name != baseline:
-            values = draws[name] - draws[baseline]
-            share = float(np.mean(values > 0))
-            found = interval(means[name] - means[baseline], values, confidence_level)
-            rows.append({"method": name, "baseline": baseline, "share_above": share, **found})
-    return rows
+    means, draws = bootstrap_means(models, N_DRAWS, random_state)
+    if baseline is not None:
+        means = {name: means[name] - means[baseline] for name in models if name != baseline}
+        draws = {name: draws[name] - draws[baseline] for name in means}
+    return [{"method": name, **interval(means[name], draws[name])} for name in means]
 
 
-def interval(mean: float, draws: np.ndarray, confidence_level: float = 0.95) -> Interval:
-    """A mean and the ends of the interval of its draws."""
-    tail = (1 - confidence_level) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
+def interval(mean: float, draws: np.ndarray) -> Interval:
+    """A mean and the ends of the interval that holds 95 % of the draws."""
+    low, high = np.quantile(draws, [0.025, 0.975])
     return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 
 def sts_comparison(a: Similarities, b: Similarities) -> list[SetComparison]:
     """Wilcoxon signed-rank test between the cosines of two models, set by set.
 
-    This is the test of Kenter et al. [1]_, section 3.3: the two runs give each pair a score, and the test asks if the
-    scores of one tend to be higher than those of the other. They call runs different if p < 0.0001. A small p says that
-    the scores differ, not that one model is better: for models with the same correlation p may be anything, if their
-    cosines differ in level. For "better", see :func:`sts_intervals`.
+    This is the test of Kenter et al. [1]_, section 3.3, who call runs different if p < 0.0001. A small p says that the
+    cosines of one model tend to be higher, not that it is better: for "better", see :func:`sts_intervals`.
 
     Parameters
     ----------
-    a, b : iterable of :class:`~sklearn.utils.Bunch` or dict, or data frame
+    a, b : list of :class:`~sklearn.utils.Bunch` or dict
         From :func:`sts_similarities`, of the same pairs.
 
     Returns
@@ -314,7 +285,7 @@ def sts_comparison(a: Similarities, b: Similarities) -> list[SetComparison]:
     Raises
     ------
     ValueError
-        If the models were not compared on the same pairs, there is no set, or a set has fewer than two pairs.
+        If the models were not compared on the same pairs, or there is no set.
 
     References
     ----------
@@ -330,61 +301,55 @@ def sts_comparison(a: Similarities, b: Similarities) -> list[SetComparison]:
     >>> a = [Bunch(year="2012", set="x", cosine=cosine, target=target, n_unknown=0)]
     >>> b = [Bunch(year="2012", set="x", cosine=cosine / 2, target=target, n_unknown=0)]
     >>> [row] = sts_comparison(a, b)
-    >>> (
-    ...     row["p"] < 0.0001,
-    ...     abs(round(row["difference"], 6)),
-    ... )  # other scores, the same quality
+    >>> row["p"] < 0.0001, abs(round(row["difference"], 6))  # other scores, the same quality
     (True, 0.0)
     """
-    models = _read_models({"a": a, "b": b})
+    _check_same_pairs({"a": a, "b": b})
     rows: list[SetComparison] = []
-    for s, t in zip(*models.values()):
+    for s, t in zip(a, b):
         with warnings.catch_warnings():
             # SciPy before 1.13 warns where it approximates.
             warnings.filterwarnings("ignore", "Exact p-value|Sample size too small")
-            statistic, p = (0.0, 1.0) if np.array_equal(s.cosine, t.cosine) else wilcoxon(s.cosine, t.cosine)
-        difference = pearson_score(s.target, s.cosine) - pearson_score(t.target, t.cosine)
+            equal = np.array_equal(s["cosine"], t["cosine"])
+            statistic, p = (0.0, 1.0) if equal else wilcoxon(s["cosine"], t["cosine"])
         rows.append(
             {
-                "year": s.year,
-                "set": s.set,
-                "n_pairs": len(s.target),
+                "year": s["year"],
+                "set": s["set"],
+                "n_pairs": len(s["target"]),
                 "statistic": float(statistic),
                 "p": float(p),
-                "difference": difference,
+                "difference": pearson_score(s["target"], s["cosine"]) - pearson_score(t["target"], t["cosine"]),
             }
         )
     return rows
 
 
-def _check_same_pairs(models: Mapping[str, Sequence[Bunch]]) -> None:
-    names = list(models)
-    if not names or not models[names[0]]:
+def _check_same_pairs(models: Mapping[str, Similarities]) -> None:
+    if not isinstance(models, Mapping):
+        raise TypeError(f"models must be a mapping of names to similarities, got {describe(models)}.")
+    (name, first), *others = models.items() or [("", [])]
+    if not first:
         raise ValueError("There are no similarities to compare: give each model what sts_similarities returned for it.")
-    for name in names[1:]:
-        first, other = models[names[0]], models[name]
-        if [(s.year, s.set) for s in first] != [(s.year, s.set) for s in other] or any(
-            not np.array_equal(s.target, t.target) for s, t in zip(first, other)
+    for other, sets in others:
+        if [(s["year"], s["set"]) for s in first] != [(s["year"], s["set"]) for s in sets] or any(
+            not np.array_equal(s["target"], t["target"]) for s, t in zip(first, sets)
         ):
-            raise ValueError(f"The models {brief(names[0])} and {brief(name)} were not compared on the same pairs.")
+            raise ValueError(f"The models {brief(name)} and {brief(other)} were not compared on the same pairs.")
 
 
 def bootstrap_means(
-    models: Mapping[str, Sequence[Bunch]], n_resamples: int, random_state: RandomState
+    models: Mapping[str, Similarities], n_resamples: int, random_state: RandomState
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-    """Mean correlation over the sets, of all pairs and of each draw, by model.
-
-    How often each pair is drawn is all that matters, so a draw is a row of counts, and the sums of all draws are
-    one matrix product.
-    """
+    """Mean correlation over the sets, of all pairs and of each draw, by model; a draw is how often each pair counts."""
     generator = check_random_state(random_state)
     draws = {name: np.zeros(n_resamples) for name in models}
     for sets in zip(*models.values()):
-        y = sets[0].target - sets[0].target.mean()
+        y = sets[0]["target"] - np.mean(sets[0]["target"])
         n = len(y)
         counts = generator.multinomial(n, np.full(n, 1 / n), size=n_resamples).astype(np.float64)
         for name, similarity in zip(models, sets):
-            x = similarity.cosine - similarity.cosine.mean()
+            x = similarity["cosine"] - np.mean(similarity["cosine"])
             sum_x, sum_y, sum_xy, sum_xx, sum_yy = (counts @ np.column_stack([x, y, x * y, x * x, y * y])).T / n
             variance_x, variance_y = sum_xx - sum_x**2, sum_yy - sum_y**2
             # A draw that repeats one pair has no variance; rounding errors would give it a correlation.
@@ -392,5 +357,7 @@ def bootstrap_means(
             root = np.sqrt(np.where(varies, variance_x * variance_y, 1.0))
             covariance = np.where(varies, sum_xy - sum_x * sum_y, 0.0)
             draws[name] += covariance / root / len(models[name])
-    means = {name: float(np.mean([pearson_score(s.target, s.cosine) for s in sets])) for name, sets in models.items()}
+    means = {
+        name: float(np.mean([pearson_score(s["target"], s["cosine"]) for s in sets])) for name, sets in models.items()
+    }
     return means, draws

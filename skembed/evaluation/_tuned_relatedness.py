@@ -37,26 +37,21 @@ _ENCODER = PredicateConstraint(
     lambda value: isinstance(value, PairedVectorizer),
     "a fitted or new ParaphraseVectorizer, CSEVectorizer, GRANVectorizer",
 )
-
-
 _OF_STOPPING = ("early_stopping", "validation_fraction", "n_iter_no_change", "tol")
 
 
 class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     r"""Predict scores of pairs of sentences with an encoder that learns from the scores too.
 
-    The head is that of :class:`RelatednessRegressor`. It sees the products and the absolute differences of the two
-    sentence vectors, each of length one. Its gradient moves the head and, through the vectors, all that the encoder
-    learns ([1]_, section 4.2). The encoder starts from its `init`: a model that learned from other pairs is the
-    "universal" setting of [1]_, none, or word vectors alone, the "random" one.
+    The head is that of :class:`RelatednessRegressor`, over vectors of length one. Its gradient moves the head and all
+    that the encoder learns ([1]_, section 4.2). The `init` of the encoder may be a model that learned from other pairs,
+    the "universal" setting of [1]_; without one, or with word vectors alone, it is the "random" one.
 
     Parameters
     ----------
     encoder : ParaphraseVectorizer, CSEVectorizer or GRANVectorizer, default=None
-        The encoder. It is not changed: `fit` trains a copy. Its `learn`, `alpha` (the pull to the start) and
-        `filter_alpha` hold here too; no word is dropped. None is for ``ParaphraseVectorizer()``. One that is fitted
-        serves as `init` of the copy, also where this regressor is cloned, as in cross-validation. Only in a grid of
-        encoders, whose values scikit-learn clones, write ``ParaphraseVectorizer(init=fitted)``.
+        The encoder, of which `fit` trains a copy. Its `learn`, `alpha` (the pull to the start) and `filter_alpha` hold
+        here too; no word is dropped. None is for ``ParaphraseVectorizer()``. A fitted one serves as `init` of the copy.
     grades : int or array-like of shape (n_grades,), default=5
         As in :class:`RelatednessRegressor`.
     n_hidden : int, default=300
@@ -76,8 +71,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the pairs to hold out, between 0 and 1. Pairs of the same two texts stay together, if there are 20
-        others or more.
+        Fraction of the pairs to hold out, between 0 and 1. Pairs of the same two texts stay together.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -107,8 +101,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
 
     Notes
     -----
-    Training has one thread, and the `n_jobs` of the encoder, which reads text, changes no bit. The papers train with a
-    constant rate and drop nothing.
+    Training has one thread. The papers train with a constant rate and drop nothing.
 
     References
     ----------
@@ -184,7 +177,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         self.verbose = verbose
 
     def __sklearn_clone__(self) -> Self:
-        """Let the copy of a fitted encoder start from it: a clone alone would forget what it has learned."""
+        """Let the copy of a fitted encoder start from it."""
         bare = copy(self)
         if isinstance(self.encoder, PairedVectorizer):
             bare.encoder = _starting(self.encoder)
@@ -203,8 +196,7 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
         Parameters
         ----------
         X : pairs, or PairCorpus
-            Pairs of sentences: an iterable of tuples, an array of shape (n_pairs, 2), a table of two columns, or a
-            :class:`~skembed.PairCorpus`.
+            Pairs of sentences: an iterable of tuples, an array of shape (n_pairs, 2) or a table of two columns.
         y : array-like of shape (n_pairs,)
             Scores.
 

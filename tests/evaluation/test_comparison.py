@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skembed.evaluation._comparison import Trial, joint_half_widths, make_comparison
+from skembed.evaluation._comparison import Run, Task, joint_half_widths, make_comparison
 from skembed.evaluation._standard import SIMPLE
 
 RNG = np.random.RandomState(0)
@@ -38,10 +38,8 @@ def test_methods_without_a_difference_have_an_interval_of_zero_width():
 
 
 def made(*rows, measure="accuracy"):
-    trials = {name: Trial(np.asarray(values, float), 1.0, 2.0, 3.0) for name, values in rows}
-    return make_comparison(
-        trials, SIMPLE, measure=measure, about="About.", units=None, what="Rows", spread=1.0, random_state=0
-    )
+    runs = {name: Run(np.asarray(values, float), 1.0, 2.0, 3.0) for name, values in rows}
+    return make_comparison(Task({}, None, [], SIMPLE, measure, about="About.", what="Rows"), runs, random_state=0)
 
 
 def test_the_sentence_says_whether_the_difference_matters():
@@ -63,8 +61,3 @@ def test_the_sentence_says_whether_the_difference_matters():
     )
     assert made(("tf-idf", some), ("characters", few)).sentence == "Only simple methods were tried; tf-idf is the best."
     assert " of f2 " in made(("tf-idf", some), ("mine", few), measure="f2").sentence
-
-
-def test_names_are_text_in_a_notebook():
-    marked = made(("tf-idf", [0, 1]), ("<b>", [1, 1]))._repr_html_()
-    assert "&lt;b&gt;" in marked and "<b>" in marked and "<table>" in marked

@@ -317,13 +317,6 @@ def test_f1_of_a_test_part_with_one_label():
     assert result.f1 == pytest.approx((2 / 3 + 1 + 0) / 3)
 
 
-def test_an_empty_test_fold_has_no_accuracy():
-    data = sentences(60, 0)
-    folds = [(np.arange(60), np.arange(60)), (np.arange(60), np.array([], int))]
-    with pytest.raises(ValueError, match="cv has no sentence in test fold 1"):
-        semantic_classification(BOWPCA(n_components=None), data.data, data.target, cv=folds)
-
-
 def test_rows_whose_sum_overflows_are_finite():
     data = sentences(24, 0)
     rows = np.full((24, 2), 3e38, np.float32)

@@ -169,7 +169,7 @@ def test_the_test_finds_no_difference_as_often_as_it_says():
             name: (random.permuted(np.tile(np.arange(9), (25, 1)), axis=1), -np.tile(np.arange(9), (25, 1)))
             for name in "ab"
         }
-        found = retrieval(rankings, ["?"] * 25, {q: {0: 1} for q in range(25)}, baseline="a", n_resamples=400)
+        found = retrieval(rankings, ["?"] * 25, {q: {0: 1} for q in range(25)}, baseline="a")
         p.append(found.scores[-1]["p"])
     assert 0.04 < np.mean(np.array(p) <= 0.1) < 0.17
     assert_allclose(np.mean(p), 0.5, atol=0.08)
@@ -188,7 +188,7 @@ def change(array, at, value):
         ({"index": (change(ROWS, (0, 1), 6), SCORES)}, ValueError, "has the position 6, but there are 6 documents"),
         ({"index": (change(ROWS, (0, 1), -2), SCORES)}, ValueError, "has the position -2"),
         ({"index": (ROWS, -SCORES)}, ValueError, "a score above the one before it"),
-        ({"index": (ROWS, change(SCORES, (1, 0), np.nan))}, ValueError, "query 1 .* not a number"),
+        ({"index": (ROWS, change(SCORES, (1, 0), np.nan))}, ValueError, "query 1 .* a score above the one before it"),
         ({"index": (ROWS[:2], SCORES[:2])}, ValueError, r"two arrays of shape \(3, k\)"),
         ({"index": (ROWS.astype(float), SCORES)}, ValueError, "positions as integers"),
         ({"index": (ROWS, SCORES[:, :2])}, ValueError, r"two arrays of shape \(3, k\)"),
@@ -211,11 +211,8 @@ def change(array, at, value):
         ({"documents": None, "qrels": {"q1": {-1: 1}}}, ValueError, "the document -1, which is no position"),
         ({"documents": ["a", "b", "a"]}, ValueError, "documents has 'a' in row 0 and in row 2"),
         ({"k": 0}, ValueError, "k == 0"),
-        ({"k": []}, TypeError, "k must be"),
         ({"k": 20, "depth": 10}, ValueError, "depth == 10, must be >= 20"),
         ({"baseline": "BM25"}, ValueError, "'BM25' is not one of the systems 'ranking'"),
-        ({"confidence_level": 1}, ValueError, "confidence_level"),
-        ({"n_resamples": 0}, ValueError, "n_resamples"),
     ],
 )
 def test_what_is_refused(changes, error, message):

@@ -193,7 +193,7 @@ def test_other_settings_are_refused(folder, finished, capsys, tmp_path):
         (["--data", "nowhere", "--methods", "BOW"], "There is no folder nowhere"),
         (["--corpus", "nowhere.txt", "--methods", "BOW"], "nowhere.txt"),
         (["--data", "empty", "--methods", "BOW"], "empty has no folder sts2012, sts2013, sts2014, sts2015, sts2016."),
-        (["--data", "empty", "--methods", "tf-idf cosine", "--tables", "senteval"], "senteval is not a folder"),
+        (["--data", "empty", "--methods", "tf-idf cosine", "--tables", "senteval"], "rt-polarity.neg"),
         (["--methods", "BOW", "--tables", "senteval"], "None of the methods 'BOW' is made for the table senteval."),
         (["--methods", "BOW", "--baseline", "BOWL"], "--baseline 'BOWL' is not among the methods of the table sts"),
         (["--methods", "BOW", "BOWPCA", "--baseline", "BOWPCA"], "in this run: 'BOW'."),
