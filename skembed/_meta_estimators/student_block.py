@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
+from .._base.spelled_words import LEAST_FOR_WARNING
 from .._compiled.products import product_by_row
 from .._methods.student import StudentVectorizer
 from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, as_vectorizer
 from .._training.ridge import ALPHAS, slices_of
 from .._validation.columns import Matrix
+from .._validation.messages import warn_at_user
 from .._word_vectors.join import unit_rows as unit_lengths
 from .given_blocks import GivenBlock, unit_rows
+from .text_blocks import naming
 
 STUDENT = "student"
 _LEAST = 2  # texts
@@ -86,6 +90,7 @@ def as_of_new(rows: np.ndarray, texts: list[str], left_out: dict[str, np.ndarray
     return np.array([left_out.get(text, row) for text, row in zip(texts, rows)], rows.dtype).reshape(rows.shape)
 
 
+@naming(STUDENT, "which learns from the parameter teacher")
 def fit_student(
     teacher: PretrainedModel,
     own: list[str],
@@ -123,7 +128,14 @@ def fit_student(
             "counting repeated and empty ones."
         )
     student = StudentVectorizer(n_jobs=n_jobs, random_state=seed)
-    left_out = student.fit_left_out(learned, targets[has_row])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "StudentVectorizer has learned nothing", UserWarning)  # by rows of `y`
+        left_out = student.fit_left_out(learned, targets[has_row])
+    if student.score_ <= 0 and (len(learned) >= LEAST_FOR_WARNING or not student.word_vectors_.any()):
+        warn_at_user(
+            "The student has learned nothing from teacher: for a text that is left out, the mean of the rows is as "
+            "good a prediction. Does teacher give the row of each text? Else let it embed more texts, or leave it out."
+        )
     of_teacher = student.transform_targets(targets[has_row])
     transformer: StudentVectorizer | StudentBeside = student
     if pretrained is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,10 +110,21 @@ def fit_blocks(
             idf = tfidf[source].idf_[: projected.shape[1]] if squares_idf else None
             blocks[name] = _fit_directions(projected, idf, random_state)
     if "halves" in wanted:
-        halves = fit_halves(texts, neighbours, _N_COMPONENTS, MOST_PROJECTED, n_jobs, random_state)
+        with naming("halves", 'a ParaphraseVectorizer. blocks={"halves": "drop"} leaves it out'):
+            halves = fit_halves(texts, neighbours, _N_COMPONENTS, MOST_PROJECTED, n_jobs, random_state)
         if halves is not None:
             blocks["halves"] = halves
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
+
+
+@contextmanager
+def naming(name: str, what: str) -> Iterator[None]:
+    """Add to an error whose it is."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"In the block {name!r} of TextVectorizer, {what}.")
+        raise
 
 
 def tfidf_of_words() -> TfidfVectorizer:
