@@ -33,14 +33,8 @@ _KINDS = {
 class BlockWeights(dict[str, float]):
     """The weight of each block by name; `str`, and so `print`, says in words what was found.
 
-    Parameters
-    ----------
-    weights : dict of str to float
-        Weights that sum to one.
-    n_labelled : int
-        Number of labelled rows that they were found on; 0 if they are fixed.
-    given : collection of str
-        Names of the blocks that are transformers of the user.
+    They sum to one, and were found on `n_labelled` rows, 0 if they are fixed; `given` blocks are transformers of the
+    user.
 
     Examples
     --------
