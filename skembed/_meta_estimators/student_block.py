@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,32 +28,19 @@ _SHARPNESS = 4.0  # of the kernel that compares them: on development tasks
 _LEAST_VALUE = 1e-6  # of the eigenvalues of that kernel, as part of the largest
 
 
+@dataclass(eq=False, repr=False)
 class StudentBeside:
     """A student beside a pretrained model: a map from the rows of both to the teacher's, by a Gaussian kernel.
 
     A student of a few hundred texts knows few of the words of new ones. The pretrained model knows them, and the map
     turns what it says to the teacher's directions. Both are sums over words; the kernel, which compares a text with
     some that the teacher has embedded, adds what follows from several words together.
-
-    Parameters
-    ----------
-    student : StudentVectorizer
-        Fitted.
-    pretrained : GivenBlock
-        The block of the pretrained model.
-    landmarks : ndarray of shape (n_landmarks, n_columns of both), dtype float32
-        Rows of texts that others are compared with, of length one.
-    weights : ndarray of shape (n_landmarks, n_columns of the student), dtype float32
-        What each comparison adds to a row.
     """
 
-    def __init__(
-        self, student: StudentVectorizer, pretrained: GivenBlock, landmarks: np.ndarray, weights: np.ndarray
-    ) -> None:
-        self.student = student
-        self.pretrained = pretrained
-        self.landmarks = landmarks
-        self.weights = weights
+    student: StudentVectorizer
+    pretrained: GivenBlock
+    landmarks: np.ndarray  # (n_landmarks, n_columns of both) float32: rows of length one that others are compared with
+    weights: np.ndarray  # (n_landmarks, n_columns of the student) float32: what each comparison adds to a row
 
     def transform(self, texts: list[str]) -> np.ndarray:
         """Return a row for each text, of any length."""

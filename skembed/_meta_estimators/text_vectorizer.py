@@ -26,11 +26,10 @@ from .._validation.constraints import Constraints, integers
 from .._validation.targets import targets_of_rows
 from .._validation.values import RandomState
 from .block_rows import side_by_side
-from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
+from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart, with_models
 from .explaining import LinearExplanations
 from .given_blocks import Block, BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
 from .halves import neighbours_of
-from .model_weights import with_models
 from .projections import fit_output
 from .related_text import warn_of_unrelated
 from .self_training import are_enough, self_train
@@ -323,7 +322,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             given |= {name: given[name]._replace(stretch=found[name]) for name in given.keys() & found.keys()}
             rows = {name: block.stretched(rows[name]) for name, block in given.items()}
             rows |= built_in.rows([texts[row] for row in kept], weighted)
-        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
+        of_user = [name for name in given if name not in models]
+        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, of_user)
         joined = side_by_side(rows, self.block_weights_)
         self._projection = None
         if self.n_components is not None:
