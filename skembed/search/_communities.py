@@ -27,8 +27,8 @@ def communities(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows around centers: each row of a community has a cosine of at least `threshold` with its center.
 
-    The row with the most similar rows becomes the first center, with all of them around it; then, of the other rows, the
-    one with the most similar other rows, and so on. Of equal ones the lowest index is taken.
+    The row with the most similar rows becomes the first center, with all of them around it; then, of the other rows,
+    the one with the most similar other rows, and so on. Of equal ones the lowest index is taken.
 
     Parameters
     ----------

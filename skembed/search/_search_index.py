@@ -264,8 +264,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         texts = read_queries(queries)
         read = [read_query(text, reader, operators=operators) for text in texts]
         plain = texts if model is None else [text_of_query(text, operators=operators) for text in texts]
-        found = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
-        return found.rows, found.scores
+        rows, scores, _ = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
+        return rows, scores
 
     def add(self, documents: Documents) -> Self:
         """Add documents: they get the next rows. Nothing is learned: a word that is new has no vector.
