@@ -36,9 +36,8 @@ from text_vectorizer import MOST_LABELLED, Learned, drawn, read_task
 
 from skembed import PretrainedVectorizer
 from skembed._meta_estimators.block_rows import side_by_side
-from skembed._meta_estimators.block_weights import find_weights
+from skembed._meta_estimators.block_weights import find_weights, with_models
 from skembed._meta_estimators.given_blocks import fit_given
-from skembed._meta_estimators.model_weights import with_models
 from skembed._meta_estimators.self_training import are_enough, find_stretches, stretched_rows
 from skembed._meta_estimators.student_block import STUDENT, as_of_new, fit_student
 from skembed._pretrained.parameter import PRETRAINED

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from .._text.sources import offsets
 from .._validation.columns import Matrix, is_sparse
 from .._validation.constraints import INT32_MAX
 
-_STEP = 20_000  # rows that are put side by side at once
+_STEP = 20_000  # rows of a block that are written at once
 
 
 def tfidf_rows(vectorizer: TfidfVectorizer, texts: list[str]) -> csr_array:
     """What `transform` of a vectorizer with ``sublinear_tf=True`` returns, up to rounding."""
-    counts = count_rows(map(vectorizer.build_analyzer(), texts), vectorizer.vocabulary_)
-    return weighted_rows(counts, vectorizer.idf_)
-
-
-def count_rows(terms_of_texts: Iterable[Iterable[str]], vocabulary: dict[str, int]) -> csr_array:
-    """How often each known term is in each text."""
-    find = vocabulary.get
-    columns: list[int] = []
-    counts: list[int] = []
-    ends = [0]
-    for terms in terms_of_texts:
-        of_text: dict[int, int] = {}
-        for term in terms:
-            column = find(term)
-            if column is not None:
-                of_text[column] = of_text.get(column, 0) + 1
-        columns.extend(of_text)
-        counts.extend(of_text.values())
-        ends.append(len(columns))
-    dtype = np.int32 if len(columns) <= INT32_MAX else np.int64
-    entries = np.array(counts, np.float64), np.array(columns, dtype), np.array(ends, dtype)
-    rows = csr_array(entries, shape=(len(ends) - 1, len(vocabulary)))
+    column_of, terms_of = vectorizer.vocabulary_, vectorizer.build_analyzer()
+    counted = [Counter(column_of[term] for term in terms_of(text) if term in column_of) for text in texts]
+    ends = offsets(np.fromiter(map(len, counted), np.int64, len(counted)))
+    dtype = _index_dtype(ends[-1])
+    columns = np.fromiter(chain.from_iterable(counted), dtype, ends[-1])
+    counts = np.fromiter(chain.from_iterable(of_text.values() for of_text in counted), np.float64, ends[-1])
+    rows = csr_array((counts, columns, ends.astype(dtype)), shape=(len(texts), len(column_of)))
     rows.sort_indices()
-    return rows
+    return weighted_rows(rows, vectorizer.idf_)
 
 
 def weighted_rows(counts: csr_array, idf: np.ndarray) -> csr_array:
@@ -52,53 +39,35 @@ def weighted_rows(counts: csr_array, idf: np.ndarray) -> csr_array:
 
 
 def side_by_side(rows: dict[str, Matrix], weights: dict[str, float]) -> csr_array:
-    """The rows of all blocks, each times the square root of its weight."""
-    n_rows = next(iter(rows.values())).shape[0]
-    if n_rows <= _STEP:
-        return _stacked(rows, weights)
-    # Part by part into arrays of the final size: scipy would hold all rows three times.
-    found = {name: block for name, block in rows.items() if weights[name]}
-    n_entries = sum(block.nnz if is_sparse(block) else np.count_nonzero(block) for block in found.values())
-    data = np.empty(n_entries, np.float32)
-    indices = np.empty(n_entries, np.int32 if n_entries <= INT32_MAX else np.int64)
-    ends = np.zeros(n_rows + 1, indices.dtype)
-    end = 0
-    for start in range(0, n_rows, _STEP):
-        part = _stacked({name: block[start : start + _STEP] for name, block in rows.items()}, weights)
-        ends[start + 1 : start + 1 + part.shape[0]] = part.indptr[1:]
-        ends[start + 1 : start + 1 + part.shape[0]] += end
-        data[end : end + part.nnz], indices[end : end + part.nnz] = part.data, part.indices
-        end += part.nnz
-    return csr_array((data[:end], indices[:end], ends), shape=(n_rows, part.shape[1]))
+    """The rows of all blocks, each times the square root of its weight.
+
+    They are written part by part into arrays of the final size: scipy would hold all rows three times.
+    """
+    blocks = [(rows[name], weight**0.5) for name, weight in weights.items()]
+    lengths = [
+        np.diff(block.indptr) if is_sparse(block) else np.count_nonzero(block, axis=1)
+        for block, scale in blocks
+        if scale
+    ]
+    ends = offsets(sum(lengths))
+    data, indices = np.empty(ends[-1], np.float32), np.empty(ends[-1], _index_dtype(ends[-1]))
+    free, n_columns = ends[:-1].copy(), 0  # where the next entries of each row go
+    for block, scale in blocks:
+        for start in range(0, len(free) if scale else 0, _STEP):
+            part = block if len(free) <= _STEP else block[start : start + _STEP]
+            if is_sparse(part):
+                values, columns, length = part.data, part.indices, np.diff(part.indptr)
+            else:
+                row, columns = np.nonzero(part)
+                values, length = part[row, columns], np.bincount(row, minlength=len(part))
+            at = free[start : start + _STEP]
+            places = np.repeat(at - np.cumsum(length) + length, length) + np.arange(len(values))
+            data[places], indices[places] = values * np.float32(scale), columns + n_columns
+            at += length
+        n_columns += block.shape[1]
+    return csr_array((data, indices, ends.astype(indices.dtype)), shape=(len(free), n_columns))
 
 
-def _stacked(rows: dict[str, Matrix], weights: dict[str, float]) -> csr_array:
-    """The same at once, without the intermediate matrices of scipy, which take longer than one row does."""
-    n_rows = next(iter(rows.values())).shape[0]
-    blocks = []  # entries, their columns, and where rows begin
-    n_columns = 0
-    for name, weight in weights.items():
-        block, scale = rows[name], np.float32(weight**0.5)
-        width = block.shape[1]
-        if weight and not is_sparse(block) and block.all():
-            columns = np.arange(n_rows * width) % width + n_columns
-            blocks.append((block.ravel() * scale, columns, np.arange(n_rows + 1) * width))
-        elif weight:
-            block = block if isinstance(block, csr_array) else csr_array(block)
-            blocks.append((block.data * scale, block.indices + n_columns, block.indptr))
-        n_columns += width
-    if n_rows == 1:
-        data, indices = (np.concatenate([block[part] for block in blocks]) for part in (0, 1))
-        ends = np.array([0, len(data)], np.int32)
-        return csr_array((data, indices.astype(np.int32), ends), shape=(1, n_columns))
-    lengths = [np.diff(indptr) for _, _, indptr in blocks]
-    ends = np.zeros(n_rows + 1, np.int64)
-    np.cumsum(sum(lengths), out=ends[1:])
-    data = np.empty(ends[-1], np.float32)
-    indices = np.empty(ends[-1], np.int32 if ends[-1] <= INT32_MAX else np.int64)
-    firsts = ends[:-1].copy()
-    for (values, columns, indptr), length in zip(blocks, lengths):
-        places = np.repeat(firsts - indptr[:-1], length) + np.arange(len(values))
-        data[places], indices[places] = values, columns
-        firsts += length
-    return csr_array((data, indices, ends.astype(indices.dtype)), shape=(n_rows, n_columns))
+def _index_dtype(n_entries: int) -> type[np.signedinteger]:
+    """Many estimators of scikit-learn refuse 64-bit indices."""
+    return np.int32 if n_entries <= INT32_MAX else np.int64

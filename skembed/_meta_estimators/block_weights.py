@@ -17,7 +17,10 @@ ALPHA = 0.3  # of the ridge, for rows of length one
 # share are words that all texts have, such as stop words.
 _UNLABELLED = {"words": 0.0, "words_lsa": 0.0, "characters": 4.0, "characters_lsa": 1.0, "halves": 1.0}
 _FULL = 10  # labels per class up to which the rule gives the dense blocks full weight
-
+_RATIOS = 2.0 ** np.arange(-5, 5)  # of the weight of models to that of all other blocks together
+# What is best from few labels to many, on development tasks and for a transformer as for static vectors
+# (benchmarks/quality/pretrained.py). Another ratio must be better by some standard errors.
+_USUAL, _N_ERRORS = 1.0, 0.7
 
 _KINDS = {
     "words": "tf-idf of words and pairs of words",
@@ -33,14 +36,8 @@ _KINDS = {
 class BlockWeights(dict[str, float]):
     """The weight of each block by name; `str`, and so `print`, says in words what was found.
 
-    Parameters
-    ----------
-    weights : dict of str to float
-        Weights that sum to one.
-    n_labelled : int
-        Number of labelled rows that they were found on; 0 if they are fixed.
-    given : collection of str
-        Names of the blocks that are transformers of the user.
+    They sum to one, and were found on `n_labelled` rows, 0 if they are fixed; `given` blocks are transformers of the
+    user.
 
     Examples
     --------
@@ -65,9 +62,7 @@ class BlockWeights(dict[str, float]):
         else:
             lines = ["Fixed, because no two labels differ."]
         for name, weight in self.items():
-            kind = _KINDS.get(name, "built in")
-            if name in self.given and name not in ("pretrained", "student"):
-                kind = "a transformer of yours"
+            kind = "a transformer of yours" if name in self.given else _KINDS[name]
             share = f"{100 * weight:.2g} % of a row" if weight else "left out: its columns are zero"
             lines.append(f'The block "{name}" ({kind}) is {share}.')
         return "\n".join(lines)
@@ -83,32 +78,44 @@ def find_weights(rows: dict[str, Matrix], targets: np.ndarray, sparse: Collectio
 
     `targets` are a class for each row, or numbers in columns. `sparse` blocks keep their weight as labels grow.
     """
-    is_class = targets.ndim == 1
-    classes, class_of_row = np.unique(targets, return_inverse=True) if is_class else ((), None)
-    columns = np.eye(len(classes))[class_of_row] if is_class else targets
     if not tell_apart(targets):
-        return _unlabelled_weights(rows)
-    if len(columns) < 3:
+        weights = {name: _UNLABELLED.get(name, 1.0) for name in rows}  # all are zero if words are all that the text has
+        return _summing_to_one(weights if any(weights.values()) else dict.fromkeys(weights, 1.0))
+    if len(targets) < 3:
         return _weights(rows, sparse, 1)
-    means, scales = columns.mean(axis=0), columns.std(axis=0)
-    centred = (columns - means) / np.where(scales > 0, scales, 1)
     kernels: dict[bool, float | np.ndarray] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
     for name, block in rows.items():
         kernels[name in sparse] += kernel_of(block)
+    scaled, means, scales = standardised(targets)
     losses = []
     for dense in _DENSE:
-        weights = _weights(rows, sparse, dense)
-        kernel = np.ones((len(columns),) * 2)  # the intercept
-        np.fill_diagonal(kernel, 1 + ALPHA)
-        for is_sparse, weight in {name in sparse: weight for name, weight in weights.items()}.items():
-            kernel += weight * kernels[is_sparse]
-        residuals = left_out_residuals(kernel, centred)
-        if is_class:
-            losses.append((means + (centred - residuals) * scales).argmax(axis=1) != class_of_row)
+        of_kind = {name in sparse: weight for name, weight in _weights(rows, sparse, dense).items()}
+        residuals = left_out_residuals(sum(weight * kernels[kind] for kind, weight in of_kind.items()), scaled)
+        if targets.ndim == 1:
+            losses.append((means + (scaled - residuals) * scales).argmax(axis=1) != (scaled > 0).argmax(axis=1))
         else:
             losses.append((residuals**2).sum(axis=1))
-    rule = min(1.0, _FULL * columns.shape[1] / len(columns))
-    return _weights(rows, sparse, nearest_good(_DENSE, losses, rule))
+    return _weights(rows, sparse, nearest_good(_DENSE, losses, min(1.0, _FULL * len(means) / len(targets))))
+
+
+def with_models(
+    weights: dict[str, float], rows: dict[str, Matrix], targets: np.ndarray, models: list[str]
+) -> dict[str, float]:
+    """Weights that sum to one, of all blocks in `rows`; `weights` are those of the others among themselves.
+
+    The blocks of models weigh the same among themselves; together, by squared error of the leave-one-out predictions of
+    ridge regression.
+    """
+    ratio = _USUAL
+    if tell_apart(targets) and len(targets) > 2:
+        of_others = sum(weight * kernel_of(rows[other]) for other, weight in weights.items() if weight)
+        of_models = sum(kernel_of(rows[name]) for name in models) / len(models)
+        scaled, *_ = standardised(targets)
+        kernels = ((of_others + ratio * of_models) / (1 + ratio) for ratio in _RATIOS)
+        losses = [(left_out_residuals(kernel, scaled) ** 2).sum(axis=1) for kernel in kernels]
+        ratio = nearest_good(_RATIOS, losses, _USUAL, _N_ERRORS)
+    others = {other: weight / (1 + ratio) for other, weight in weights.items()}
+    return others | dict.fromkeys(models, ratio / (1 + ratio) / len(models))
 
 
 def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float, n_errors: float = 1.0) -> float:
@@ -122,22 +129,28 @@ def nearest_good(choices: np.ndarray, losses: list[np.ndarray], usual: float, n_
     return float(choices[np.where(is_good, np.abs(np.log(choices / usual)), np.inf).argmin()])
 
 
+def standardised(targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Targets, of classes a column for each, with mean zero and deviation one; also the means and deviations."""
+    if targets.ndim == 1:
+        classes, class_of_row = np.unique(targets, return_inverse=True)
+        targets = np.eye(len(classes))[class_of_row]
+    means, scales = targets.mean(axis=0), targets.std(axis=0)
+    return (targets - means) / np.where(scales > 0, scales, 1), means, scales
+
+
 def left_out_residuals(kernel: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Errors of ridge regression in rows that are left out one by one; `kernel` has the penalty on its diagonal."""
-    root, _ = dtrtri(cholesky(kernel, lower=True), lower=True)  # inverse of the kernel: root.T @ root
+    """Errors of ridge regression with an intercept in rows that are left out one by one."""
+    penalised = kernel + 1 + ALPHA * np.eye(len(targets))
+    root, _ = dtrtri(cholesky(penalised, lower=True), lower=True)  # the inverse is root.T @ root
     return np.asarray(root.T @ (root @ targets) / np.einsum("ij,ij->j", root, root)[:, None])
 
 
 def _weights(names: Iterable[str], sparse: Collection[str], dense: float) -> dict[str, float]:
-    """Weights that sum to one: equal ones of the sparse blocks, and `dense` times as much for the others."""
-    weights = {name: 1.0 if name in sparse else float(dense) for name in names}
-    return {name: weight / sum(weights.values()) for name, weight in weights.items()}
+    """Equal weights of the sparse blocks, and `dense` times as much for the others."""
+    return _summing_to_one({name: 1.0 if name in sparse else float(dense) for name in names})
 
 
-def _unlabelled_weights(names: Iterable[str]) -> dict[str, float]:
-    weights = {name: _UNLABELLED.get(name, 1.0) for name in names}
-    if not any(weights.values()):  # words are all that the text has
-        weights = dict.fromkeys(weights, 1.0)
+def _summing_to_one(weights: dict[str, float]) -> dict[str, float]:
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
 

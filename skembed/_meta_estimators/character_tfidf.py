@@ -78,54 +78,17 @@ class CharacterTfidf(ReadsText):
 
     @fit_context
     def fit(self, X: Sequence[str], y: Labels = None) -> Self:
-        """Learn the n-grams and their weights.
-
-        Parameters
-        ----------
-        X : sequence of str
-            Texts.
-        y : None
-            Not used; here for scikit-learn.
-
-        Returns
-        -------
-        self : CharacterTfidf
-            The fitted estimator.
-        """
+        """Learn the n-grams and their weights."""
         self._learn(X)
         return self
 
     @fit_context
     def fit_transform(self, X: Sequence[str], y: Labels = None) -> csr_matrix | csr_array:
-        """Learn from texts, then transform them.
-
-        Parameters
-        ----------
-        X : sequence of str
-            Texts.
-        y : None
-            Not used; here for scikit-learn.
-
-        Returns
-        -------
-        X_new : sparse matrix of shape (n_texts, n_ngrams), dtype float32
-            The same as ``fit(X).transform(X)``.
-        """
+        """Learn from texts, then transform them."""
         return sparse_rows(self._weighted(self._learn(X)))
 
     def transform(self, X: Sequence[str]) -> csr_matrix | csr_array:
-        """Return a row of weights for each text.
-
-        Parameters
-        ----------
-        X : sequence of str
-            Texts.
-
-        Returns
-        -------
-        X_new : sparse matrix of shape (n_texts, n_ngrams), dtype float32
-            Columns as in `get_feature_names_out`; zeros for a text without a known n-gram.
-        """
+        """Return a row of weights for each text; zeros for one without a known n-gram."""
         check_is_fitted(self)
         return sparse_rows(self.rows(X))
 
@@ -135,18 +98,7 @@ class CharacterTfidf(ReadsText):
             return self._weighted(self.vocabulary_.count(texts, self._analyzer(), threads))
 
     def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
-        """Get the n-grams of the columns.
-
-        Parameters
-        ----------
-        input_features : None
-            Not used; here for scikit-learn.
-
-        Returns
-        -------
-        names : ndarray of str objects
-            They are made anew at each call.
-        """
+        """Get the n-grams of the columns."""
         check_is_fitted(self)
         return np.array(self.vocabulary_.names(), dtype=object)
 

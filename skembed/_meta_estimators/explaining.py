@@ -19,7 +19,7 @@ from .._validation.columns import Rows, is_sparse
 from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
 from .given_blocks import names_of
-from .text_blocks import SOURCES, count_words, projected_columns
+from .text_blocks import SOURCES, count_words
 
 _STEP = 10_000  # terms at a time
 
@@ -185,7 +185,7 @@ class LinearExplanations:
             vectorizer = self._built_in.tfidf[SOURCES.get(name, name)]
             terms, row = vectorizer.get_feature_names_out(), vectorizer.transform([text])
             if name in SOURCES:
-                row = projected_columns(row, block)
+                row = row[:, : block.components_.shape[1]]  # without pairs of words
         if parts is None:
             entries = np.arange(row.nnz)
             parts = csr_array((row.data.astype(np.float64), (entries, row.indices)), (row.nnz, row.shape[1]))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
@@ -20,7 +19,7 @@ from .._validation.messages import brief, warn_at_user
 from .._word_vectors.join import unit_rows as unit_lengths
 from .cross_fitting import fit_and_hold_out
 from .projections import weights_of_directions
-from .text_blocks import MOST_PROJECTED, NAMES
+from .text_blocks import MOST_PROJECTED, NAMES, naming
 
 if TYPE_CHECKING:
     from .._pretrained.vectorizer import PretrainedVectorizer
@@ -58,7 +57,7 @@ class GivenBlock(NamedTuple):
         """Rows before the stretch, of length one, or zero."""
         if not texts:  # which many refuse
             return csr_array((0, self.n_columns), dtype=np.float32)
-        with _naming(self.name, self.transformer):
+        with naming(self.name, f"a {type(self.transformer).__name__}"):
             rows = self.transformer.transform(texts)
         rows = unit_rows(self.name, rows, len(texts), self.n_columns)
         return rows if self.weights is None else normalize(rows @ self.weights, copy=False)
@@ -196,7 +195,7 @@ def fit_given(
     blocks, rows = {}, {}
     texts = own[len(own) - n_texts :]
     for name, transformer in given.items():
-        with _naming(name, transformer):
+        with naming(name, f"a {type(transformer).__name__}"):
             fitted = clone(transformer)
             params = fitted.get_params(deep=False) if hasattr(fitted, "get_params") else {}
             if "random_state" in params and params["random_state"] is None:
@@ -263,13 +262,3 @@ def unit_rows(name: str, rows: Matrix, n_texts: int, n_columns: int | None = Non
     scales = 1 / np.where(largest > 1e-300, largest, 1)  # the squares of large numbers overflow
     scaled = checked.multiply(scales).tocsr() if issparse(checked) else checked * scales
     return normalize(scaled).astype(np.float32)
-
-
-@contextmanager
-def _naming(name: str, transformer: object) -> Iterator[None]:
-    """Add to an error whose it is."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"In the block {name!r} of TextVectorizer, a {type(transformer).__name__}.")
-        raise

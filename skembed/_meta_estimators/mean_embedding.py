@@ -1,13 +1,4 @@
-r"""Means and sums of word vectors (MOWE and SOWE), given or learned.
-
-The vectors may be weighted and freed of their common components as Arora, Liang and Ma (2017) do:
-
-.. math::
-
-    s = \frac{1}{|S|} \sum_{w \in S} \frac{a}{a + f_w} v_w, \qquad s' = s - P s
-
-where :math:`f_w` is the frequency of a word and :math:`P` projects on the strongest common directions of sentences.
-"""
+"""Means and sums of word vectors (MOWE and SOWE), given or learned."""
 
 from __future__ import annotations
 
@@ -51,42 +42,34 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Length of learned vectors, and the largest of joined ones. "auto" is 100, or the length of other `word_vectors`.
-        Beside these, `fit` warns of another number and does not use it. The papers' baselines use 300.
+        Length of learned vectors, and the largest of joined ones. "auto" is 100, or the length of other `word_vectors`,
+        beside which another number is not used. The papers' baselines use 300.
     word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, estimator, list or None, default=None
-        Vectors to use: a mapping of word to vector; a tuple of a sequence of str and an array of shape (n_words,
-        n_components); a pandas DataFrame with the words as its index; gensim's KeyedVectors, or a gensim model that
-        contains them; an estimator of this package; or the path of a file in word2vec text, word2vec binary or GloVe
-        format (also .gz, .bz2 and .xz) or of a binary model of fastText, see
-        :func:`~skembed.formats.read_word_vectors`. A list of these is joined by a :class:`MetaEmbeddingVectorizer`.
-        None means ``Word2VecVectorizer(n_components, min_count=min_count, max_features=max_features)``.
-
-        `fit` fits a clone of an estimator that is not fitted, with `random_state` and `n_jobs` from here if its own is
-        None. A fitted estimator loses its fit in :func:`~sklearn.base.clone`, and so in cross-validation: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`. Clones share all other sources: do not change them in place. `fit`
-        makes a float32 copy, except of a read-only, C-contiguous float32 array in (words, array), as
-        :func:`~skembed.formats.read_word_vectors` returns it. Printing an estimator prints a dict whole: for many words
-        pass a path, a model or (words, array).
+        Vectors to use: a mapping of word to vector; a tuple of words and an array of shape (n_words, n_components); a
+        DataFrame with the words as its index; gensim's KeyedVectors, or a model with them; an estimator of this
+        package, of which `fit` fits a clone if it is not fitted; or the path of a file that
+        :func:`~skembed.formats.read_word_vectors` reads, or of a binary model of fastText. A list of these is joined by
+        a :class:`MetaEmbeddingVectorizer`. None means a :class:`Word2VecVectorizer`. Clones share given vectors; what
+        else to know of them is in the :ref:`User Guide <mean_embedding>`.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that mean at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
-        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word [2]_. Both
-        come from the text given to `fit`, even if the vectors are given.
+        Weight of a word in that mean at transform, from the text given to `fit`. "idf" is
+        ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of ``n`` sentences hold, "sif" is ``a / (a + f)`` with
+        ``a = 0.001`` and the frequency ``f`` of the word [2]_.
     binary : bool, default=False
         Whether a repeated word counts only once in a sentence at transform.
     hash_numbers : bool, default=False
-        Whether a word with a digit has a random direction at transform, as `unknown` words have with "hash". Numbers
-        are used alike, so learned vectors of 1914 and 1945 are close, but they differ.
+        Whether a word with a digit has a random direction at transform: learned vectors of 1914 and 1945 are close.
     spelling_weight : float, default=0.0
-        How much the spelling of a word counts at transform, from 0 to 1. Its vector, also of an unknown word, is turned
-        towards a direction made of its character n-grams, which words of like spelling share. Its length stays.
+        How much the spelling of a word counts at transform, from 0 to 1: its vector, also of an unknown word, is turned
+        towards a direction made of its character n-grams.
     n_removed_components : int, default=0
         Strongest common directions of the sentences to remove; fewer than `n_components`. Arora et al. remove 1.
     unknown : {"zero", "hash", "ngrams"}, default="hash"
         What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
-        direction that depends on its text alone, so that it still matches itself. "ngrams" gives it the mean of the
-        vectors of its character n-grams, as fastText does; `word_vectors` is then the path of its binary model.
+        direction that depends on its text alone. "ngrams" gives it the mean of the vectors of its character n-grams, as
+        fastText does; `word_vectors` is then the path of its binary model.
     norm : {"l2"} or None, default=None
         "l2" divides each row by its length at transform, as model2vec does, so that dot products are cosines.
     min_count : int, default=5
@@ -145,8 +128,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
 
     Notes
     -----
-    *Common components* are the strongest directions of the sentences of `fit`, not centred. They are removed from every
-    word vector, which removes them from every sentence and leaves each row independent of the others.
+    Common components are the strongest directions of the sentences of `fit`, not centred; they are removed from every
+    word vector, and so from every sentence.
 
     *The papers' own settings:* MOWE of [1]_ is ``MeanEmbeddingVectorizer(word_vectors=path, lowercase=False,
     pooling="mean", weighting=None, n_removed_components=0, unknown="zero")`` with the Google News vectors at ``path``,
@@ -288,7 +271,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         -----
         UserWarning
             If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
-            without `groups` or a corpus, and `fit` fits an estimator in `word_vectors` that needs reading order.
+            without `groups` or a corpus, and an unfitted estimator in `word_vectors` needs reading order.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 

@@ -19,9 +19,8 @@ from .._word_vectors.matches import WordVectors
 class MetaEmbeddingVectorizer(GivenVectors):
     r"""Mean or sum of word vectors that several models learned, joined and in fewer dimensions.
 
-    Models of different objectives learn different things about a word. This estimator puts the vectors of each word
-    side by side, which makes a meta-embedding [1]_, and projects them on their strongest directions in the text. Use it
-    by itself, or as the `word_vectors` of a :class:`MeanEmbeddingVectorizer`, which adds more steps.
+    The vectors of each word, side by side, make a meta-embedding [1]_, which is projected on its strongest directions
+    in the text without the first ones [2]_. It may be the `word_vectors` of a :class:`MeanEmbeddingVectorizer`.
 
     Read more in the :ref:`User Guide <meta_embedding>`.
 
@@ -39,12 +38,11 @@ class MetaEmbeddingVectorizer(GivenVectors):
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1`` for a word that ``df`` of
-        ``n`` sentences hold, "sif" is ``a / (a + f)`` with ``a = 0.001`` and the frequency ``f`` of the word. With
-        ``whiten=True`` the weights of the models are in the vectors already.
+        Weight of a word in that sum at transform, as of :class:`MeanEmbeddingVectorizer`. With ``whiten=True`` the
+        weights of the models are in the vectors already.
     unknown : {"zero", "hash"}, default="hash"
         What becomes of a word without a vector. "zero" leaves it out. "hash" gives it a random direction that depends
-        on its text alone, so that it still matches itself.
+        on its text alone.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
         "word" splits text by `token_pattern`. "char" and "char_wb" take n-grams of one to four characters as words, of
         the whole text or within words; "word+char_wb" takes words, and within them n-grams of three and four;
@@ -87,16 +85,6 @@ class MetaEmbeddingVectorizer(GivenVectors):
     --------
     MeanEmbeddingVectorizer : Adds the removal of common components, numbers and spelling.
     sklearn.pipeline.FeatureUnion : Puts the sentence vectors of several models side by side.
-
-    Notes
-    -----
-    The vectors of a word are scaled to length one and put side by side. If that makes more than `n_components`
-    dimensions, they are projected on the strongest directions of the words, where a word that occurs ``n`` times has
-    weight ``n * (a / (a + f)) ** 2``. The first ``n_components // 100`` directions are left out, as in [2]_. Then rows
-    are scaled to length one again.
-
-    With ``whiten=True`` an estimator's vectors keep the lengths and weights with which it sums them. Models are scaled
-    to be equally strong in the text. After a projection with weight ``n``, the directions are too.
 
     References
     ----------

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from .._validation.columns import Matrix
 from .._word_vectors.join import unit_rows
 from .block_rows import side_by_side
-from .block_weights import ALPHA, kernel_of, left_out_residuals
+from .block_weights import ALPHA, kernel_of, left_out_residuals, standardised
 from .projections import product
 
 _MOST_UNLABELLED = 6_000  # texts without a label that are read
@@ -136,6 +136,4 @@ def _kernel(blocks: dict[str, Matrix], weights: dict[str, float]) -> np.ndarray:
 
 def _losses(kernel: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Squared errors of the labelled rows, each predicted from the others."""
-    targets = np.eye(classes.max() + 1)[classes]
-    scaled = (targets - targets.mean(axis=0)) / np.where(targets.any(axis=0), targets.std(axis=0), 1)
-    return np.asarray((left_out_residuals(kernel + 1 + ALPHA * np.eye(len(kernel)), scaled) ** 2).sum(axis=1))
+    return np.asarray((left_out_residuals(kernel, standardised(classes)[0]) ** 2).sum(axis=1))

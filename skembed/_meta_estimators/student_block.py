@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from .._base.spelled_words import LEAST_FOR_WARNING
 from .._compiled.products import product_by_row
 from .._methods.student import StudentVectorizer
 from .._pretrained.models import PretrainedModel
 from .._pretrained.parameter import PRETRAINED, as_vectorizer
 from .._training.ridge import ALPHAS, slices_of
 from .._validation.columns import Matrix
+from .._validation.messages import warn_at_user
 from .._word_vectors.join import unit_rows as unit_lengths
 from .given_blocks import GivenBlock, unit_rows
+from .text_blocks import naming
 
 STUDENT = "student"
 _LEAST = 2  # texts
@@ -23,32 +28,19 @@ _SHARPNESS = 4.0  # of the kernel that compares them: on development tasks
 _LEAST_VALUE = 1e-6  # of the eigenvalues of that kernel, as part of the largest
 
 
+@dataclass(eq=False, repr=False)
 class StudentBeside:
     """A student beside a pretrained model: a map from the rows of both to the teacher's, by a Gaussian kernel.
 
     A student of a few hundred texts knows few of the words of new ones. The pretrained model knows them, and the map
     turns what it says to the teacher's directions. Both are sums over words; the kernel, which compares a text with
     some that the teacher has embedded, adds what follows from several words together.
-
-    Parameters
-    ----------
-    student : StudentVectorizer
-        Fitted.
-    pretrained : GivenBlock
-        The block of the pretrained model.
-    landmarks : ndarray of shape (n_landmarks, n_columns of both), dtype float32
-        Rows of texts that others are compared with, of length one.
-    weights : ndarray of shape (n_landmarks, n_columns of the student), dtype float32
-        What each comparison adds to a row.
     """
 
-    def __init__(
-        self, student: StudentVectorizer, pretrained: GivenBlock, landmarks: np.ndarray, weights: np.ndarray
-    ) -> None:
-        self.student = student
-        self.pretrained = pretrained
-        self.landmarks = landmarks
-        self.weights = weights
+    student: StudentVectorizer
+    pretrained: GivenBlock
+    landmarks: np.ndarray  # (n_landmarks, n_columns of both) float32: rows of length one that others are compared with
+    weights: np.ndarray  # (n_landmarks, n_columns of the student) float32: what each comparison adds to a row
 
     def transform(self, texts: list[str]) -> np.ndarray:
         """Return a row for each text, of any length."""
@@ -86,6 +78,7 @@ def as_of_new(rows: np.ndarray, texts: list[str], left_out: dict[str, np.ndarray
     return np.array([left_out.get(text, row) for text, row in zip(texts, rows)], rows.dtype).reshape(rows.shape)
 
 
+@naming(STUDENT, "which learns from the parameter teacher")
 def fit_student(
     teacher: PretrainedModel,
     own: list[str],
@@ -123,7 +116,14 @@ def fit_student(
             "counting repeated and empty ones."
         )
     student = StudentVectorizer(n_jobs=n_jobs, random_state=seed)
-    left_out = student.fit_left_out(learned, targets[has_row])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "StudentVectorizer has learned nothing", UserWarning)  # by rows of `y`
+        left_out = student.fit_left_out(learned, targets[has_row])
+    if student.score_ <= 0 and (len(learned) >= LEAST_FOR_WARNING or not student.word_vectors_.any()):
+        warn_at_user(
+            "The student has learned nothing from teacher: for a text that is left out, the mean of the rows is as "
+            "good a prediction. Does teacher give the row of each text? Else let it embed more texts, or leave it out."
+        )
     of_teacher = student.transform_targets(targets[has_row])
     transformer: StudentVectorizer | StudentBeside = student
     if pretrained is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,7 +52,10 @@ class BuiltInBlocks(NamedTuple):
         texts = list(map(compose, texts))
         rows: dict[str, Matrix] = {}
         if weighted is None:
-            weighted = {name: _rows_of(vectorizer, texts) for name, vectorizer in self.tfidf.items()}
+            weighted = {
+                name: tfidf_rows(vectorizer, texts) if name == "words" else vectorizer.rows(texts)
+                for name, vectorizer in self.tfidf.items()
+            }
         for name, block in self.blocks.items():
             if name in SOURCES:
                 rows[name] = unit_rows(product(weighted[SOURCES[name]], block.components_.T))
@@ -110,10 +113,21 @@ def fit_blocks(
             idf = tfidf[source].idf_[: projected.shape[1]] if squares_idf else None
             blocks[name] = _fit_directions(projected, idf, random_state)
     if "halves" in wanted:
-        halves = fit_halves(texts, neighbours, _N_COMPONENTS, MOST_PROJECTED, n_jobs, random_state)
+        with naming("halves", 'a ParaphraseVectorizer. blocks={"halves": "drop"} leaves it out'):
+            halves = fit_halves(texts, neighbours, _N_COMPONENTS, MOST_PROJECTED, n_jobs, random_state)
         if halves is not None:
             blocks["halves"] = halves
     return BuiltInBlocks(tfidf, blocks, len(texts)), rows
+
+
+@contextmanager
+def naming(name: str, what: str) -> Iterator[None]:
+    """Add to an error whose it is."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"In the block {name!r} of TextVectorizer, {what}.")
+        raise
 
 
 def tfidf_of_words() -> TfidfVectorizer:
@@ -155,27 +169,14 @@ def count_words(vectorizer: TfidfVectorizer) -> int:
     return sum(" " not in term for term in vectorizer.vocabulary_)
 
 
-def projected_columns(rows: csr_array, projection: TruncatedSVD) -> csr_array:
-    """The columns of some rows of tf-idf that have directions."""
-    n_columns = projection.components_.shape[1]
-    return rows if rows.shape[1] == n_columns else rows[:, :n_columns]
-
-
-def _rows_of(vectorizer: TfidfVectorizer | CharacterTfidf, texts: list[str]) -> csr_array:
-    return vectorizer.rows(texts) if isinstance(vectorizer, CharacterTfidf) else tfidf_rows(vectorizer, texts)
-
-
 def _fit_directions(rows: csr_array, idf: np.ndarray | None, random_state: np.random.RandomState) -> TruncatedSVD:
     """The strongest directions of some rows of tf-idf; with `idf`, of these rows times idf."""
     if rows.shape[0] > MOST_PROJECTED:
         rows = rows[np.sort(random_state.choice(rows.shape[0], MOST_PROJECTED, replace=False))]
-    if idf is None:
-        return fit_projection(rows, _N_COMPONENTS, random_state, by_strength=True)
-    # The length of a row, divided out here, does not count: rows of blocks have length one.
-    idf = idf.astype(np.float32)
-    return fit_projection(
-        normalize(rows.multiply(idf).tocsr()), _N_COMPONENTS, random_state, scale=idf, by_strength=True
-    )
+    if idf is not None:  # the length of a row, divided out, does not count: rows of blocks have length one
+        idf = idf.astype(np.float32)
+        rows = normalize(rows.multiply(idf).tocsr())
+    return fit_projection(rows, _N_COMPONENTS, random_state, scale=idf, by_strength=True)
 
 
 def _analyzer(texts: list[str]) -> str:

@@ -26,11 +26,10 @@ from .._validation.constraints import Constraints, integers
 from .._validation.targets import targets_of_rows
 from .._validation.values import RandomState
 from .block_rows import side_by_side
-from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart
+from .block_weights import SPARSE, BlockWeights, find_weights, tell_apart, with_models
 from .explaining import LinearExplanations
 from .given_blocks import Block, BlocksParameter, GivenBlock, check_blocks, fit_given, names_of, sampled
 from .halves import neighbours_of
-from .model_weights import with_models
 from .projections import fit_output
 from .related_text import warn_of_unrelated
 from .self_training import are_enough, self_train
@@ -49,24 +48,20 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     Parameters
     ----------
     n_components : int or None, default=None
-        None returns the blocks side by side, sparse as the rows of tf-idf. A number returns so many dense columns: the
-        strongest directions of the weighted blocks in at most 20,000 texts of `X` and `corpus`, as latent semantic
-        analysis finds them. For trees, clusters, maps and `set_output`.
+        None returns the blocks side by side, sparse as the rows of tf-idf. A number returns so many dense columns, the
+        strongest directions of the weighted blocks: for trees, clusters, maps and `set_output`.
     corpus : collection of str, SentenceCorpus or None, default=None
-        Own text without labels, in any order. The blocks learn from it and from all rows of `X`. A SentenceCorpus in
-        reading order teaches them more. It must have been made without `stemmer`, `stop_words` and `analyzer`.
+        Own text without labels, in any order; the blocks learn from it too, and more from a SentenceCorpus in reading
+        order, which must have been made without `stemmer`, `stop_words` and `analyzer`.
     blocks : dict of str to {"default", "drop"} or transformer, default=None
         Changes to the blocks, which `blocks_` lists, by name: "drop" leaves one out, a transformer from texts to rows
-        takes its place, a new name adds one. In a grid, ``blocks__halves=["default", "drop"]`` and
-        ``blocks__mine__min_df=[1, 2]``.
+        takes its place, a new name adds one. In a grid: ``blocks__halves``, ``blocks__mine__min_df``.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A model that somebody else has trained: its rows are one more block, "pretrained". The path of a folder, an
-        object with `encode` or `transform`, a function from texts to rows, or a mapping of text to row: see
-        :class:`PretrainedVectorizer`, which sets batches and a cache. `clone` does not copy it.
+        A model that somebody else has trained, in any form that :class:`PretrainedVectorizer` takes: its rows are one
+        more block, "pretrained". `clone` does not copy it.
     teacher : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A large model, in any of these forms, that embeds own texts during `fit`, once. A :class:`StudentVectorizer`
-        learns their rows, and gives the block "student"; the model is not needed afterwards. A mapping may have the
-        rows of some texts only.
+        A large model that embeds own texts during `fit`, once; a mapping may have the rows of some only. A
+        :class:`StudentVectorizer` learns these, and gives the block "student".
     n_teacher : int or None, default=5000
         The most texts that the teacher embeds, drawn at random from `X` and `corpus`. None means all.
     missing : {"error", "empty"}, default="error"
@@ -80,18 +75,9 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     Attributes
     ----------
     blocks_ : dict of str to estimator
-        The fitted blocks by name. Of those that are built in, the first two are sparse, the others dense:
-
-        - "words": tf-idf of words, and of pairs of neighbouring words that two texts have, with ``1 + log(count)``;
-        - "characters": the same of two to five characters that two texts have, within words; across words where most
-          letters are of a script without spaces;
-        - "words_lsa", "characters_lsa": latent semantic analysis of words and of characters, learned from at most
-          20,000 texts;
-        - "halves": a :class:`ParaphraseVectorizer` to which random halves of the words of a text are a pair, and
-          neighbouring sentences of a :class:`SentenceCorpus`.
-
-        In these dense blocks each direction is multiplied by the root of its strength, the singular value in the rows
-        of own text. A block for which the text is too short is left out.
+        The fitted blocks by name: "words" and "characters", sparse tf-idf; "words_lsa" and "characters_lsa", latent
+        semantic analysis of these; "halves", a :class:`ParaphraseVectorizer`; and those that were given. A block for
+        which the text is too short is left out.
     block_weights_ : dict of str to float
         The weight of each block: what it adds to the squared length of a row. They sum to one. ``print`` says it in
         words.
@@ -105,46 +91,16 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
 
     Notes
     -----
-    *Weights.* Each block has rows of length one. Six weights of the dense blocks, from 1 to 1/32 of that of a sparse
-    one, are compared by ridge regression on at most 1,000 labelled rows, each predicted from the others: by accuracy,
-    or by squared error where `y` has numbers or several columns. Of the weights that are worse than the best by less
-    than a standard error, the nearest to a rule is taken: 1 up to ten labels per class, from there on in inverse
-    proportion to their number. A transformer in `blocks` weighs as a sparse block if its rows are sparse or it replaces
-    a sparse one, otherwise as a dense one.
+    Each block has rows of length one. Labels, or numbers, set the weights by ridge regression that predicts each row
+    from the others; text without labels may also say which directions tell the classes apart. Without labels the
+    weights are fixed, and those of the blocks of words are zero. How, and what a pretrained model and a student do, is
+    in the :ref:`User Guide <text_vectorizer>`.
 
-    *Text without labels* also says which directions tell the classes apart, if there are at least 500 such texts in `X`
-    and `corpus`, more than labelled ones, and no transformers in `blocks`. Ridge regression on the labelled rows
-    guesses their labels, and then, ten times, ridge regression of the guesses on the dense rows guesses anew. The dense
-    blocks, and those of models, are stretched along its directions if each half of the labelled rows is predicted
-    better with those of the other half, by three standard errors of the squared errors. A pretrained model embeds some
-    of `corpus` for this, evenly spaced, so that with `X` there are at most 2,000 texts.
+    In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one negative
+    number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows too: pass
+    them as `corpus` there.
 
-    *A pretrained model,* a student, or both together weigh as much as all other blocks together, unless one of ten
-    ratios, from 1/32 to 16, is better by 0.7 standard errors of the squared errors of the same ridge regression.
-    Its directions count by the root of their strength in 500 or more texts, at least as many as it has columns. If `X`
-    has fewer, the model embeds more of `corpus`, up to 2,000 in all; if that is not enough, its rows are as they are.
-
-    *A student* has other rows in the search for weights than in `transform`: a text that the teacher has embedded gets
-    the row as if it had been left out. In `fit_transform` it gets one halfway from this to the teacher's, from which a
-    classifier learns better. With a pretrained model, the rows of the student and of the model are compared with those
-    of at most 500 of these texts by a Gaussian kernel, and ridge regression maps the comparisons to the teacher's rows;
-    the block has these: where own text is little, the model knows words that the student does not.
-
-    *Without labels,* or with one class, the weights are fixed: 4 for "characters" to 1 for "characters_lsa" and for
-    "halves", which serve clusters and similarity. The blocks of words weigh nothing, and their columns are zero: most
-    of what they share are words that all texts have, such as the stop words of any language. For the same reason, idf
-    counts twice in latent semantic analysis.
-
-    *Transformers* in `blocks` are cloned, and learn from all text, without labels. One whose tags say that it requires
-    `y`, such as ``CBOSVectorizer(context="labels")``, learns from the rows with a label. Then `fit_transform`, and the
-    search for weights, have for each of these a row by a model of four fifths of the others, turned to the space of the
-    whole one; `transform` has other rows for them, as with :class:`~sklearn.preprocessing.TargetEncoder`.
-
-    *Labels.* In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one
-    negative number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows
-    too: pass them as `corpus` there.
-
-    *Saving.* :func:`skembed.save` takes it, but with a transformer in `blocks`: use joblib then.
+    :func:`skembed.save` takes it, but with a transformer in `blocks`: use joblib then.
 
     Examples
     --------
@@ -366,7 +322,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
             given |= {name: given[name]._replace(stretch=found[name]) for name in given.keys() & found.keys()}
             rows = {name: block.stretched(rows[name]) for name, block in given.items()}
             rows |= built_in.rows([texts[row] for row in kept], weighted)
-        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, given)
+        of_user = [name for name in given if name not in models]
+        self.block_weights_ = BlockWeights(weights, len(labelled) if tell_apart(targets) else 0, of_user)
         joined = side_by_side(rows, self.block_weights_)
         self._projection = None
         if self.n_components is not None:

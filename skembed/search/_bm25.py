@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .._compiled.arrays import read_only_view
-from .._compiled.compile import lean_kernel
-from .._text.sources import offsets
+from .._validation.constraints import INT32_MAX
 
 
 class Scoring(NamedTuple):
@@ -61,84 +61,33 @@ def idf(df: np.ndarray | int, n_documents: int) -> NDArray[np.float64]:
 def list_postings(
     tokens: np.ndarray, ptr: np.ndarray, n_terms: int, is_alive: np.ndarray, scoring: Scoring
 ) -> Postings:
-    """Return the postings of documents."""
+    """Return the postings of documents; a field without weight does not count.
+
+    ``tokens`` (n_tokens,) int32 and ``ptr`` (n_documents n_fields + 1,) int64: the terms of all fields
+    """
     n_fields, k1, b = scoring.n_fields, scoring.k1, scoring.b
-    df, last = np.zeros(n_terms, np.int64), np.full(n_terms, -1, np.int32)
-    tokens, ptr, weights = read_only_view(tokens), read_only_view(ptr), scoring.field_weights.astype(np.float32)
-    _count_documents(tokens, ptr, weights, last, df)
-    posting_ptr = offsets(df)
-    docs, counts = np.empty(posting_ptr[-1], np.int32), np.empty(posting_ptr[-1], np.float32)
-    last[:] = -1
-    _write_postings(tokens, ptr, weights, last, posting_ptr[:-1].copy(), docs, counts)
-    lengths = np.diff(ptr).reshape(-1, n_fields) @ scoring.field_weights
+    sizes = np.diff(ptr)
+    of_field = np.tile(scoring.field_weights.astype(np.float32), len(is_alive))
+    dtype = np.int32 if len(tokens) <= INT32_MAX else np.int64
+    entries = np.repeat(of_field, sizes), tokens, ptr[::n_fields].astype(dtype)
+    counts = csr_array(entries, shape=(len(is_alive), n_terms)).tocsc()
+    counts.has_sorted_indices = True
+    counts.sum_duplicates()
+    counts.eliminate_zeros()
+    docs = counts.indices.astype(np.int32, copy=False)
+    lengths = sizes.reshape(-1, n_fields) @ scoring.field_weights
     mean = lengths.sum() / max(np.count_nonzero(is_alive), 1)
-    norms = k1 * (1 - b + b * lengths / (mean if mean > 0 else 1.0))
-    _saturate(docs, norms.astype(np.float32), counts)
-    return Postings(*map(read_only_view, (posting_ptr, docs, counts)))
+    norms = (k1 * (1 - b + b * lengths / (mean if mean > 0 else 1.0))).astype(np.float32)
+    weights = counts.data / (counts.data + norms[docs])
+    return Postings(*map(read_only_view, (counts.indptr.astype(np.int64), docs, weights)))
 
 
-@lean_kernel
-def _count_documents(tokens, ptr, field_weights, last, df):
-    """Count the documents of each term; a field without weight does not count.
-
-    ``tokens`` (n_tokens,) int32; ``ptr`` (n_documents n_fields + 1,) int64, where the fields begin
-    ``field_weights`` (n_fields,) float32; ``last`` (n_terms,) int32, all -1, receives the last document of each term
-    ``df`` (n_terms,) int64, zeros
-    """
-    n_fields = field_weights.shape[0]
-    for row in range(ptr.shape[0] - 1):
-        doc, weight = row // n_fields, field_weights[row % n_fields]
-        for i in range(ptr[row], ptr[row + 1] if weight > 0.0 else ptr[row]):
-            term = tokens[i]
-            if last[term] != doc:
-                last[term] = doc
-                df[term] += 1
-
-
-@lean_kernel
-def _write_postings(tokens, ptr, field_weights, last, at, docs, counts):
-    """Write the documents of each term, and the sum of the weights of the fields where it stands.
-
-    ``tokens`` (n_tokens,) int32; ``ptr`` (n_documents n_fields + 1,) int64, where the fields begin
-    ``field_weights`` (n_fields,) float32; ``last`` (n_terms,) int32, all -1
-    ``at`` (n_terms,) int64: where the postings of each term begin; ends where they end
-    ``docs`` int32 and ``counts`` float32, (n_postings,), are written
-    """
-    n_fields = field_weights.shape[0]
-    for row in range(ptr.shape[0] - 1):
-        doc, weight = row // n_fields, field_weights[row % n_fields]
-        for i in range(ptr[row], ptr[row + 1] if weight > 0.0 else ptr[row]):
-            term = tokens[i]
-            if last[term] == doc:
-                counts[at[term] - 1] += weight
-                continue
-            last[term] = doc
-            docs[at[term]] = doc
-            counts[at[term]] = weight
-            at[term] += 1
-
-
-@lean_kernel
-def _saturate(docs, norms, counts):
-    """Turn counts into ``count / (count + norm)``: ``docs`` int32 and ``counts`` float32, (n_postings,)."""
-    for i in range(docs.shape[0]):
-        counts[i] /= counts[i] + norms[docs[i]]
-
-
-@lean_kernel
-def have_phrase(tokens, ptr, n_fields, docs, phrase, found):
-    """Find out which documents have the terms of a phrase one after the other in a field.
-
-    ``tokens`` (n_tokens,) int32; ``ptr`` (n_documents n_fields + 1,) int64, where the fields begin
-    ``docs`` (n,) int32 or int64; ``phrase`` (n_terms,) int32; ``found`` (n,) bool is written
-    """
-    n = phrase.shape[0]
-    for d in range(docs.shape[0]):
-        found[d] = False
-        for row in range(docs[d] * n_fields, (docs[d] + 1) * n_fields):
-            for first in range(ptr[row], ptr[row + 1] - n + 1):
-                same = np.int64(0)
-                while same < n and tokens[first + same] == phrase[same]:
-                    same += 1
-                if same == n:
-                    found[d] = True
+def positions_of(tokens: np.ndarray, ptr: np.ndarray, rows: np.ndarray, phrase: np.ndarray) -> np.ndarray:
+    """Return where the terms of a phrase stand one after the other in some of the texts, which `ptr` separates."""
+    lengths = ptr[rows + 1] - ptr[rows]
+    found = np.repeat(ptr[rows + 1] - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
+    is_inside = np.repeat(ptr[rows + 1], lengths) - found >= len(phrase)
+    found = found[is_inside]
+    for at, term in enumerate(phrase):
+        found = found[tokens[found + at] == term]
+    return found

@@ -27,9 +27,8 @@ def communities(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group rows around centers: each row of a community has a cosine of at least `threshold` with its center.
 
-    The row with the most similar rows becomes the first center, with all of them around it. Of the remaining rows, the
-    one with the most similar remaining rows is the next center, and so on. Unlike connected components, such a group
-    does not grow along chains of similar rows.
+    The row with the most similar rows becomes the first center, with all of them around it; then, of the other rows,
+    the one with the most similar other rows, and so on. Of equal ones the lowest index is taken.
 
     Parameters
     ----------
@@ -47,8 +46,7 @@ def communities(
     Returns
     -------
     labels : ndarray of shape (n_vectors,), dtype int64
-        Community of each row, -1 for none. Community 0 is the largest; of communities of one size, the one with the
-        lowest center comes first.
+        Community of each row, -1 for none, as for a row of zeros. Community 0 is the largest.
     centers : ndarray of shape (n_communities,), dtype int64
         Row at the center of each community.
 
@@ -62,11 +60,6 @@ def communities(
     See Also
     --------
     near_duplicates : The pairs from which the groups are made.
-
-    Notes
-    -----
-    A row of zeros has no direction and is in no community. Draws no random numbers: of rows with equally many similar
-    rows, the one with the lowest index becomes a center.
 
     Examples
     --------

@@ -98,10 +98,10 @@ class IndexInspection:
         state, (chosen,) = fitted.state, checked_rows([row], fitted.state)
         read = self._one_query(query, operators, fitted.reader)
         asked = Asked([read], pretrained_rows(fitted.model, [text_of_query(query, operators=operators)]))
-        found = search_in(state, asked, 1, self._weights(), 1)
+        *_, mixed = search_in(state, asked, 1, self._weights(), 1)
         slopes = slopes_of(state, self._learned_rows([read]), asked.pretrained, self._weights())[0]
         if slopes.any():
-            slopes = slopes * (float(found.slopes[0]) / slopes.sum())
+            slopes = slopes * (float(mixed[0]) / slopes.sum())
         return explain_score(state, read, int(chosen), slopes, asked.pretrained[0])
 
     def snippet(self, query: str, row: int, *, n_words: int = 30, marks: tuple[str, str] = ("**", "**")) -> str:
@@ -226,8 +226,9 @@ class IndexInspection:
         given = {"vector_weight": self.vector_weight, "pretrained_weight": self.pretrained_weight}
         if any(weight != "auto" for weight in given.values()):  # may have changed since the fit
             check_values(self._parameter_constraints, given, type(self).__name__)
-        autos = usual, PRETRAINED_WEIGHT
-        return Weights(*(auto if weight == "auto" else float(weight) for auto, weight in zip(autos, given.values())))
+        learned = usual if self.vector_weight == "auto" else float(self.vector_weight)
+        pretrained = PRETRAINED_WEIGHT if self.pretrained_weight == "auto" else float(self.pretrained_weight)
+        return learned, pretrained
 
     def _plain(self, queries: list[str], reader: TermReader) -> list[Query]:
         return [read_query(text, reader, operators=False) for text in queries]

@@ -39,8 +39,8 @@ def near_duplicates(
     threshold : float, default=0.9
         Least cosine of a pair. Which one is right depends on the vectors: look at pairs of your own.
     max_pairs : int or None, default=10_000_000
-        If there are more pairs, raise an error instead of using more memory; None for no limit. A pair takes 20 bytes.
-        A group of n equal rows has n (n - 1) / 2 pairs, so remove exact copies first.
+        If there are more pairs, of 20 bytes each, raise an error; None for no limit. A group of n equal rows has
+        n (n - 1) / 2 pairs, so remove exact copies first.
     n_jobs : int or None, default=None
         Number of threads; -1 for one per core. It changes no bit of the result.
 
@@ -65,9 +65,8 @@ def near_duplicates(
 
     Notes
     -----
-    The number of cosines grows with the square of the number of rows; the memory, with the number of pairs found. A row
-    of zeros has no direction and is in no pair. Cosines are computed in float32, and anew in float64 where rounding
-    decides; so ``threshold=1`` finds rows of the same direction.
+    Time grows with the square of the number of rows. A row of zeros is in no pair. Cosines are computed in float32, and
+    anew in float64 where rounding decides; so ``threshold=1`` finds rows of the same direction.
 
     Examples
     --------
@@ -80,12 +79,6 @@ def near_duplicates(
            [2, 4]])
     >>> scores.round(3)
     array([0.994, 1.   , 0.994], dtype=float32)
-
-    Keep the first of each group of copies:
-
-    >>> import numpy as np
-    >>> np.setdiff1d(np.arange(len(vectors)), pairs[:, 1])
-    array([0, 1, 3])
     """
     values = {"threshold": threshold, "max_pairs": max_pairs, "n_jobs": n_jobs}
     check_values(CONSTRAINTS, values, "near_duplicates")

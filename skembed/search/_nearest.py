@@ -40,20 +40,17 @@ def nearest(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Find the `k` nearest rows of a matrix for each query, exactly.
 
-    All scores are computed, a block at a time, and only the best are kept. So arrays of numbers, which may be
-    memory-mapped, need no memory that grows with the number of rows, beyond the result. Other tables and sparse
-    matrices are copied first.
+    All scores are computed, a block at a time, and only the best are kept: beyond the result, arrays of numbers, which
+    may be memory-mapped, need no memory that grows with their rows. Other tables and sparse matrices are copied first.
 
     Parameters
     ----------
     queries : array-like, data frame or sparse matrix of shape (n_queries, n_features)
         Vectors to search for.
     vectors : array-like, data frame or sparse matrix of shape (n_vectors, n_features)
-        Vectors to search in. Arrays of float32 and float16 are read as they are, other arrays of numbers are converted
-        block by block.
+        Vectors to search in. Arrays of float32 and float16 are read as they are, others are converted block by block.
     k : int, default=10
-        How many to find for each query. Where `vectors` has fewer rows, the further columns of the result are padding,
-        which takes memory too: 12 bytes for each query and column.
+        How many to find for each query. Where `vectors` has fewer rows, the further columns are padding.
     metric : {"cosine", "dot"}, default="cosine"
         Cosine of the angle, or dot product.
     exclude : "self", array-like of int of shape (n_queries,) or None, default=None
@@ -65,8 +62,8 @@ def nearest(
     Returns
     -------
     indices : ndarray of shape (n_queries, k), dtype int64
-        Rows of `vectors`, by falling score, then by index; -1 where there are fewer than `k`. No query is no error:
-        both arrays then have the shape (0, k), so that an empty batch needs no case of its own.
+        Rows of `vectors`, by falling score, then by index; -1 where there are fewer than `k`. Zero queries return
+        arrays of shape (0, k).
     scores : ndarray of shape (n_queries, k), dtype float32
         Their cosines or dot products; NaN where the index is -1.
 
@@ -86,12 +83,8 @@ def nearest(
 
     Notes
     -----
-    A row of zeros, such as that of a sentence without a known word, has no direction: it matches nothing, and nothing
-    matches it.
-
-    A score is a sum in float32 in the order of the features. It depends on its two rows alone, so block size, number of
-    threads and the other rows change no bit of it, and equal rows have equal scores.
-
+    A row of zeros, such as that of a sentence without a known word, matches nothing, and nothing matches it. A score is
+    a sum in float32 in the order of the features: it depends on its two rows alone, and equal rows have equal scores.
     The blocks of a thread take a sixteenth of the `working_memory` of :func:`sklearn.set_config` at most.
 
     Examples

@@ -33,16 +33,6 @@ class Queries(NamedTuple):
     allowed: np.ndarray  # (n_filters, n_documents) uint8
 
 
-class Documents(NamedTuple):
-    """What is searched."""
-
-    ptr: np.ndarray  # (n_terms + 1,) int64, as in `Postings`
-    docs: np.ndarray  # (n_postings,) int32
-    weights: np.ndarray  # (n_postings,) float32
-    vectors: np.ndarray  # (n_rows, width) float32, of length one or zero
-    n_alive: int  # documents that were not removed
-
-
 @njit(**INLINE_LLVM)
 def dot(a, i, b, j):
     """Dot product of two rows whose width is a multiple of sixteen."""
@@ -62,12 +52,12 @@ def dot(a, i, b, j):
 
 
 @njit(**INLINE_LLVM)
-def _add_terms(queries, q, documents, scores):
+def _add_terms(queries, q, postings, scores):
     """Add the scores of BM25 to ``scores`` (n_padded,) float32."""
     for i in range(queries.ptr[q], queries.ptr[q + 1]):
         term, weight = queries.terms[i], queries.weights[i]
-        for at in range(documents.ptr[term], documents.ptr[term + 1]):
-            scores[documents.docs[at]] += weight * documents.weights[at]
+        for at in range(postings.ptr[term], postings.ptr[term + 1]):
+            scores[postings.docs[at]] += weight * postings.weights[at]
 
 
 @njit(**INLINE_LLVM)
@@ -102,9 +92,9 @@ def _keep_best_bm25(blocks, allowed, filter_row, q, keys):
 
 
 @njit(**INLINE_LLVM)
-def _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys):
+def _keep_best_mixed(blocks, queries, q, slope, vectors, floor, keys):
     """The k best documents by the mixed score, of those that reach ``floor``."""
-    allowed, filter_row, vectors = queries.allowed, queries.filters[q], documents.vectors
+    allowed, filter_row = queries.allowed, queries.filters[q]
     for block in range(blocks.shape[0]):
         least = floor - slope * _MOST - abs(floor) * _ROUNDING  # of BM25
         if not any_larger(load(blocks, block, 0), splat(least)):
@@ -124,9 +114,10 @@ def _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys):
 
 
 @lean_kernel
-def rank(queries, documents, scores, blocks, first, slopes, keys):
-    """Find the k best documents of each query.
+def rank(queries, postings, vectors, n_alive, scores, blocks, first, slopes, keys):
+    """Find the k best documents of each query, of ``n_alive`` ones.
 
+    ``postings``: see `Postings`; ``vectors`` (n_rows, width) float32, of length one or zero
     ``scores`` (n_padded,) and ``blocks`` (n_padded / 16, 16) float32: the same memory, all zero before and after
     ``first`` (1, n) uint64: the keys of the n best by BM25 are written, n at least k
     ``slopes`` (n_queries,) float32 receives what a cosine counts: a score is BM25 plus the slope times the cosine
@@ -137,9 +128,9 @@ def rank(queries, documents, scores, blocks, first, slopes, keys):
         slopes[q] = _ZERO
         if queries.ptr[q] == queries.ptr[q + 1]:
             continue
-        _add_terms(queries, q, documents, scores)
+        _add_terms(queries, q, postings, scores)
         if queries.slopes[q] > 0.0:
-            slopes[q] = queries.slopes[q] * _spread(blocks, documents.n_alive)
+            slopes[q] = queries.slopes[q] * _spread(blocks, n_alive)
         slope = slopes[q]
         if slope > _ZERO:
             for i in range(first.shape[1]):
@@ -148,14 +139,14 @@ def rank(queries, documents, scores, blocks, first, slopes, keys):
             for i in range(first.shape[1]):
                 if first[0, i] != ABSENT:
                     row = row_of(first[0, i])
-                    key = key_of(scores[row] + slope * dot(documents.vectors, row, queries.vectors, q), row)
+                    key = key_of(scores[row] + slope * dot(vectors, row, queries.vectors, q), row)
                     if key < keys[q, 0]:
                         replace_last(keys, q, key)
             # What the last of k documents has, all others must reach.
             floor = score_of(keys[q, 0]) if keys[q, 0] != ABSENT else np.float32(-np.inf)
             for i in range(k):
                 keys[q, i] = ABSENT
-            _keep_best_mixed(blocks, queries, q, slope, documents, floor, keys)
+            _keep_best_mixed(blocks, queries, q, slope, vectors, floor, keys)
         else:
             _keep_best_bm25(blocks, queries.allowed, queries.filters[q], q, keys)
         for block in range(blocks.shape[0]):

@@ -56,8 +56,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         Language of a Snowball stemmer ("english", "german", ...; needs the library snowballstemmer), or a function
         from a word to its stem.
     stop_words : {"auto", "english"}, collection of str or None, default="auto"
-        Words to leave out. "auto" leaves none out, so that a phrase or a name of such words is found, but function
-        words of English, such as "the" and "how", count three tenths in a query. None lets all words count.
+        Words to leave out. "auto" leaves none out, but function words of English, such as "the" and "how", count three
+        tenths in a query. None lets all words count.
     columns : list or None, default=None
         The columns of a table of documents that are searched, each a field. The first one of several is the title.
     field_weights : array-like of shape (n_fields,), dict or None, default=None
@@ -66,9 +66,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
     vector_weight : float or "auto", default="auto"
         How much the vectors count beside BM25, when both are standardised; 0 for not at all.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A model that somebody else has trained, whose cosine is a third part of the score: the path of a folder, an
-        object with `encode` or `transform`, a function from texts to rows, or a mapping of text to row, see
-        :class:`PretrainedVectorizer`. `clone` does not copy it, and a saved index holds its path or name alone.
+        A model that somebody else has trained, in any form that :class:`PretrainedVectorizer` takes: its cosine is a
+        third part of the score. `clone` does not copy it, and a saved index holds its path or name alone.
     pretrained_weight : float or "auto", default="auto"
         How much that cosine counts beside BM25, when both are standardised; 0 for not at all.
     keep_text : bool, default=False
@@ -96,18 +95,10 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
 
     Notes
     -----
-    *Terms.* A term is a lowered word or its stem. A code, such as "x-200", "1.5", "os.path" or "C++", is a term beside
-    its parts, and so are the parts of a word with underscores. Scripts without spaces are split into characters and
-    pairs of neighbours.
-
-    *BM25.* A term counts ``idf * count / (count + k1 * (1 - b + b * length / mean_length))``, where ``idf = log(1 +
-    (N - df + 0.5) / (df + 0.5))``, once for each time that the query has it. Counts and lengths are summed over the
-    fields, each times its weight. Removed documents count nowhere.
-
-    *Score.* BM25 plus the cosine of query and document, times a weight of the query: `vector_weight`, times the
-    standard deviation of BM25 over all documents, over that of the cosines; and the same of a pretrained model. A
-    document is found if a term of the query is in it, or its cosines add to the score. A query without a word of the
-    documents finds nothing. Among equal scores the lower row comes first.
+    The score is BM25 plus the cosine of query and document, times `vector_weight` and the standard deviation of BM25
+    over that of the cosines; and the same of a pretrained model. A query without a word of the documents finds nothing.
+    Among equal scores the lower row comes first. The equations, and what a term is, are in the
+    :ref:`User Guide <search_index>`.
 
     Examples
     --------
@@ -273,8 +264,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         texts = read_queries(queries)
         read = [read_query(text, reader, operators=operators) for text in texts]
         plain = texts if model is None else [text_of_query(text, operators=operators) for text in texts]
-        found = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
-        return found.rows, found.scores
+        rows, scores, _ = search_in(state, Asked(read, pretrained_rows(model, plain)), k, self._weights(), self.n_jobs)
+        return rows, scores
 
     def add(self, documents: Documents) -> Self:
         """Add documents: they get the next rows. Nothing is learned: a word that is new has no vector.

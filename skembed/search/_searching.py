@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ from .._compiled.arrays import read_only_view
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._text.sources import offsets
-from ._bm25 import have_phrase, idf
+from ._bm25 import idf, positions_of
 from ._index_state import IndexState
 from ._learned_vectors import spread_of_cosines, vectors_of
 from ._query import Query
-from ._ranking import Documents, Queries, rank
+from ._ranking import Queries, rank
 from ._tiles import ABSENT, split_keys
 
 # Of standardised cosines, beside standardised BM25; found on the development collections. A pretrained model knows some
@@ -26,23 +26,9 @@ WEIGHT, WEIGHT_BESIDE_PRETRAINED, PRETRAINED_WEIGHT = 0.6, 0.4, 0.75
 _LIGHT = 0.3  # what a function word of a query counts, of other words one; found on the development collections
 _AT_ONCE = 32  # queries of a thread
 _FIRST = 100  # documents of the best BM25 whose vectors are read first: the better they are, the fewer follow
+Weights = tuple[float, float]  # of the standardised cosines of learned vectors, and of a pretrained model
 # Arrays of zeros, a score for each row: the system takes longer to give one than a query does to use it.
 _IDLE: deque[np.ndarray] = deque(maxlen=4)
-
-
-class Found(NamedTuple):
-    """The best documents of queries."""
-
-    rows: NDArray[np.int64]  # (n_queries, k), -1 where there are fewer
-    scores: NDArray[np.float32]  # (n_queries, k), NaN there
-    slopes: NDArray[np.float32]  # (n_queries,): a score is BM25 plus the slope times the weighted mean of the cosines
-
-
-class Weights(NamedTuple):
-    """What the standardised cosines count."""
-
-    learned: float
-    pretrained: float
 
 
 class Asked(NamedTuple):
@@ -51,48 +37,42 @@ class Asked(NamedTuple):
     queries: Sequence[Query]
     pretrained: np.ndarray  # (n_queries, n_columns) float32, of length one or zero; no columns without a model
 
-    def part(self, first: int) -> Asked:
-        """Return those that a thread takes at once."""
-        return Asked(self.queries[first : first + _AT_ONCE], self.pretrained[first : first + _AT_ONCE])
+
+def search_in(
+    state: IndexState, asked: Asked, k: int, weights: Weights, n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+    """Find the k best documents of each query, or all documents if there are fewer.
+
+    Returns rows and scores, (n_queries, k), -1 and NaN where there are fewer; and slopes, (n_queries,): a score is BM25
+    plus the slope times the weighted mean of the cosines.
+    """
+    parts = [
+        Asked(*(of_all[first : first + _AT_ONCE] for of_all in asked))
+        for first in range(0, max(len(asked.queries), 1), _AT_ONCE)
+    ]
+    threads = Threads(count_threads(n_jobs) if len(parts) > 1 else 1)  # to count them takes longer than a query
+    found = list(threads.in_order(lambda part: _rank(state, part, min(k, max(state.n_rows, 1)), weights), parts))
+    rows, scores, slopes = map(np.concatenate, zip(*found))
+    return rows, scores, slopes
 
 
-def search_in(state: IndexState, asked: Asked, k: int, weights: Weights, n_jobs: int | None) -> Found:
-    """Find the k best documents of each query, or all documents if there are fewer."""
-    k, n_queries = min(k, max(state.n_rows, 1)), len(asked.queries)
-    if n_queries <= _AT_ONCE:  # without a thread, which would take longer than a query
-        keys, slopes = _rank(state, asked, k, weights)
-        rows, scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
-        split_keys(keys, rows, scores)
-        return Found(rows, scores, slopes)
-    parts = [asked.part(first) for first in range(0, n_queries, _AT_ONCE)]
-    rows, scores = np.empty((n_queries, k), np.int64), np.empty((n_queries, k), np.float32)
-    slopes = np.empty(n_queries, np.float32)
-    first = 0
-    threads = Threads(count_threads(n_jobs))
-    for keys, its_slopes in threads.in_order(lambda part: _rank(state, part, k, weights), parts):
-        here = slice(first, first + len(keys))
-        split_keys(keys, rows[here], scores[here])
-        slopes[here] = its_slopes
-        first = here.stop
-    return Found(rows, scores, slopes)
-
-
-def _rank(state: IndexState, asked: Asked, k: int, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
-    queries, encoded = asked.queries, encode_queries(state, asked, weights)
-    n_padded = state.n_rows + -state.n_rows % WIDTH
+def _rank(state: IndexState, asked: Asked, k: int, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n_queries, n_padded = len(asked.queries), state.n_rows + -state.n_rows % WIDTH
     try:
-        scores = _IDLE.pop()
+        blocks = _IDLE.pop()
     except IndexError:
-        scores = np.empty(0, np.float32)
-    if len(scores) != n_padded:
-        scores = np.zeros(n_padded, np.float32)
-    slopes, keys = np.empty(len(queries), np.float32), np.full((len(queries), k), ABSENT)
+        blocks = np.empty((0, WIDTH), np.float32)
+    if blocks.size != n_padded:
+        blocks = np.zeros((n_padded // WIDTH, WIDTH), np.float32)
+    slopes, keys = np.empty(n_queries, np.float32), np.full((n_queries, k), ABSENT)
     first = np.empty((1, max(k, _FIRST)), np.uint64)
-    documents = Documents(*state.postings, state.documents.vectors, state.n_alive)
-    rank(encoded, documents, scores, scores.reshape(-1, WIDTH), first, slopes, keys)
-    _IDLE.append(scores)  # all zero again
+    queries = encode_queries(state, asked, weights)
+    rank(queries, state.postings, state.documents.vectors, state.n_alive, blocks.ravel(), blocks, first, slopes, keys)
+    _IDLE.append(blocks)  # all zero again
     keys.sort(axis=1)
-    return keys, slopes
+    rows, scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
+    split_keys(keys, rows, scores)
+    return rows, scores, slopes
 
 
 def encode_queries(state: IndexState, asked: Asked, weights: Weights) -> Queries:
@@ -117,7 +97,7 @@ def encode_queries(state: IndexState, asked: Asked, weights: Weights) -> Queries
 
 
 def vectors_of_terms(state: IndexState, ptr: np.ndarray, terms: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the learned vectors of queries: see `QueryTerms`."""
+    """Return the learned vectors of queries, of what `terms_of` returns."""
     tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
     return vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
 
@@ -134,22 +114,15 @@ def slopes_of(state: IndexState, learned: np.ndarray, pretrained: np.ndarray, we
     return slopes
 
 
-class QueryTerms(NamedTuple):
-    """The known terms of queries, in the order of each query."""
+def terms_of(state: IndexState, queries: Sequence[Query]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the terms of queries that documents have, in the order of each query.
 
-    ptr: np.ndarray  # (n_queries + 1,) int64: where those of each query begin
-    terms: np.ndarray  # (n,) int32: numbers of the terms
-    counts: np.ndarray  # (n,) int64: how often the query has each
-    weights: np.ndarray  # (n,) float64: the same, less for a light term
-
-
-def terms_of(state: IndexState, queries: Sequence[Query]) -> QueryTerms:
-    """Return the terms of queries that documents have."""
+    ``ptr`` (n_queries + 1,) int64, where those of each query begin; ``terms`` (n,) int32; ``counts`` (n,) int64, how
+    often the query has each; ``weights`` (n,) float64, the same, less for a light term.
+    """
     terms, all_counts, sizes, factors = list[str](), list[int](), list[int](), list[float]()
     for query in queries:
-        counted: dict[str, int] = {}
-        for term in query.terms:
-            counted[term] = counted.get(term, 0) + 1
+        counted = Counter(query.terms)
         terms += counted
         all_counts += counted.values()
         factors += [_LIGHT if term in query.light else 1.0 for term in counted]
@@ -157,7 +130,7 @@ def terms_of(state: IndexState, queries: Sequence[Query]) -> QueryTerms:
     numbers, counts = state.lexicon.find(terms), np.array(all_counts, np.int64)
     known = (numbers >= 0) & (state.postings.df(numbers) > 0)  # -1 reads some term
     ptr = np.append(0, np.cumsum(known))[offsets(np.array(sizes, np.int64))]
-    return QueryTerms(ptr, numbers[known], counts[known], (counts * np.array(factors, np.float64))[known])
+    return ptr, numbers[known], counts[known], (counts * np.array(factors, np.float64))[known]
 
 
 def _allowed(state: IndexState, query: Query) -> NDArray[np.bool_]:
@@ -182,9 +155,8 @@ def _rows_with(state: IndexState, phrase: list[str]) -> np.ndarray:
     for term in rarest_first[1:]:
         rows = np.intersect1d(rows, state.postings.of(term)[0], assume_unique=True)
     if len(terms) > 1:
-        found = np.empty(len(rows), bool)
-        have_phrase(
-            state.tokens, state.token_ptr, state.scoring.n_fields, read_only_view(rows), read_only_view(terms), found
-        )
-        rows = rows[found]
+        n_fields = state.scoring.n_fields
+        fields = (rows[:, None].astype(np.int64) * n_fields + np.arange(n_fields)).ravel()
+        positions = positions_of(state.tokens, state.token_ptr, fields, terms)
+        rows = (np.searchsorted(state.token_ptr, positions, side="right") - 1) // n_fields
     return rows

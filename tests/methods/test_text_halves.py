@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, random
 
-from skembed import PairCorpus, SentenceCorpus
+from skembed import PairCorpus, ParaphraseVectorizer, SentenceCorpus, TextVectorizer
 from skembed._meta_estimators import halves, projections
 from skembed._text.words import WORD
 
@@ -29,6 +29,18 @@ def test_halves_of_ids_are_those_of_strings():
 def test_no_halves(texts):
     pairs = np.empty((0, 2), np.int64)
     assert halves.fit_halves(texts, pairs, 10, 100, None, np.random.RandomState(0)) is None
+
+
+def test_an_error_says_which_block_to_leave_out(monkeypatch):
+    def fit(self, pairs):
+        raise MemoryError("ParaphraseVectorizer needs 9 GiB of memory")
+
+    monkeypatch.setattr(ParaphraseVectorizer, "fit", fit)
+    with pytest.raises(MemoryError) as found:
+        TextVectorizer().fit(TEXTS)
+    assert found.value.__notes__ == [
+        'In the block \'halves\' of TextVectorizer, a ParaphraseVectorizer. blocks={"halves": "drop"} leaves it out.'
+    ]
 
 
 def test_products_are_those_of_scipy(monkeypatch):

@@ -135,6 +135,30 @@ def test_beside_a_pretrained_model_the_rows_of_both_are_mapped_to_the_teachers(t
     assert (student.transform(["zzz"]) * expected[:1]).sum() < 0.5
 
 
+@pytest.mark.parametrize(
+    ("teacher", "error", "message"),
+    [
+        (lambda texts: np.ones((3, 2)), ValueError, "has turned 4 texts into shape"),
+        (lambda texts: ["a"] * len(texts), TypeError, "into rows of numbers"),
+        ("/nowhere", FileNotFoundError, "no pretrained model at /nowhere"),
+        (7, TypeError, "got 7"),
+        ({"!": [1, 0], "?": [0, 1]}, ValueError, "The text has no words"),
+    ],
+)
+def test_errors_of_the_teacher_say_that_they_are_of_it(teacher, error, message):
+    with pytest.raises(error, match=message) as found:
+        make(teacher).fit([*X, "!", "?"], [*Y, "animals", "weather"])
+    (note,) = found.value.__notes__
+    assert note == "In the block 'student' of TextVectorizer, which learns from the parameter teacher."
+
+
+@pytest.mark.parametrize("n_texts", [20, 150])
+def test_it_warns_of_a_teacher_from_which_nothing_is_learned(n_texts):
+    with pytest.warns(UserWarning, match="has learned nothing from teacher") as found:
+        make(lambda texts: np.ones((len(texts), 3))).fit(texts(n_texts), ["weather", "animals"] * (n_texts // 2))
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize("pretrained", [None, Teacher()])
 def test_fit_needs_no_labels(pretrained):
     model, other = (make(Teacher(), pretrained=pretrained) for _ in range(2))
