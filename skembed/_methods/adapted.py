@@ -39,25 +39,21 @@ class AdaptedVectorizer(SpelledWords):
     Parameters
     ----------
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors or path
-        The model: a fitted estimator of this package, such as :func:`~skembed.formats.import_model` returns, or words
-        and vectors in any form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text,
-        whatever its tokenizer makes of them. Words that the text lacks are kept, so pass those of new texts too, which
-        else have their n-grams alone. Clones share it.
+        The model: a fitted estimator, as :func:`~skembed.formats.import_model` returns, or words and vectors as
+        :class:`MeanEmbeddingVectorizer` takes. Words that the text lacks are kept, so pass those of new texts too.
+        Clones share it.
     window : int, default=3
         How many sentences before and after a sentence, of the same document, are around it.
     alpha : float or "auto", default="auto"
-        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
-        left out, on at most 1,500 sentences.
+        Penalty of the regression. "auto" compares powers of two by predictions for at most 1,500 left-out sentences.
     unknown : {"ngrams", "zero"}, default="ngrams"
-        What becomes of a word that neither the text nor the model has: the sum of its n-grams of characters, or
-        nothing.
+        A word that neither the text nor the model has is the sum of its n-grams of characters, or left out ("zero").
     min_count : int, default=1
         Words that occur less often, and that the model has not, have n-grams only.
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of the model.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -80,15 +76,13 @@ class AdaptedVectorizer(SpelledWords):
     vocabulary_ : dict
         The words of the text, then those of the model alone, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
-        Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
-        times the square root of `score_`.
+        The model's vectors minus their mean, and what was learned, as strong as these times the root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
         The rows that the n-grams of two to five characters share, kept in 8 bits.
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of what stands around a sentence that predictions for sentences left out explain, on at
-        most 1,500 sentences; 1 is best.
+        Part of the variance of what is around that predictions for at most 1,500 left-out sentences explain; 1 is best.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only the model has.
     word_weights_ : ndarray of shape (n_words,), dtype float32
@@ -106,8 +100,7 @@ class AdaptedVectorizer(SpelledWords):
 
     Notes
     -----
-    The regression is that of :class:`StudentVectorizer`, with the vectors of the model among the features of a word. So
-    what own text says about a word is shared with words that are spelled alike, and with those of like vectors.
+    The regression is that of :class:`StudentVectorizer`, with the vectors of the model among the features of a word.
 
     Examples
     --------

@@ -63,8 +63,7 @@ class BOWPCA(TextEstimator):
     Parameters
     ----------
     n_components : int or None, default=300
-        Number of principal components, fewer than sentences and fewer than words. The paper uses 300. None keeps the
-        counts as they are.
+        Principal components, fewer than sentences and than words; the paper has 300. None keeps the counts as they are.
     weighting : {"idf"} or None, default=None
         "idf" turns counts into tf-idf with rows of length one, as
         :class:`~sklearn.feature_extraction.text.TfidfTransformer` does. None, as in the paper, keeps counts.
@@ -73,8 +72,7 @@ class BOWPCA(TextEstimator):
     max_features : int or None, default=None
         Keep only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
         counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
@@ -89,7 +87,7 @@ class BOWPCA(TextEstimator):
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     random_state : int, RandomState instance or None, default=None
-        Seed of the solver of the principal component analysis, where it uses random numbers.
+        Seed of the solver of the principal components, where it uses random numbers.
 
     Attributes
     ----------
@@ -104,8 +102,7 @@ class BOWPCA(TextEstimator):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Fraction of the variance that each component explains; 0 if all rows are equal. Missing with
-        ``n_components=None``.
+        Fraction of the variance that each component explains. Missing with ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
 
@@ -113,11 +110,6 @@ class BOWPCA(TextEstimator):
     --------
     MeanEmbeddingVectorizer : The other simple baseline.
     sklearn.decomposition.TruncatedSVD : The same without centring.
-
-    Notes
-    -----
-    The components are learned from the text of `fit` alone, on sparse counts that are centred implicitly. A word that
-    `fit` did not see is left out.
 
     References
     ----------
@@ -127,12 +119,9 @@ class BOWPCA(TextEstimator):
     Examples
     --------
     >>> from skembed import BOWPCA
-    >>> sentences = [
-    ...     "A cat drinks milk.", "The cat sleeps.", "A bank lends money.",
-    ...     "The bank closes.",
-    ... ]
+    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money."]
     >>> BOWPCA(n_components=2, random_state=0).fit_transform(sentences).shape
-    (4, 2)
+    (3, 2)
     >>> bags = BOWPCA(n_components=None).fit(sentences)
     >>> int(bags.transform(["a cat and a cat"]).toarray()[0, bags.vocabulary_["cat"]])
     2

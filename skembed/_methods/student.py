@@ -41,21 +41,18 @@ class StudentVectorizer(SpelledWords):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of the teacher's; a smaller number takes their strongest directions.
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors of words to start from, such as those of a static model. A fitted estimator of this package embeds the
-        words of the text, whatever its tokenizer makes of them. From other models: ``(words, model.encode(words))``.
-        Words that the text lacks get a vector too. Clones share them.
+        Vectors of words to start from, such as those of a static model: a fitted estimator, which embeds the words of
+        the text, or ``(words, model.encode(words))``. Words that the text lacks get a vector too. Clones share them.
     alpha : float or "auto", default="auto"
-        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
-        left out, on at most 1,500 sentences.
+        Penalty of the regression. "auto" compares powers of two by predictions for at most 1,500 left-out sentences.
     unknown : {"ngrams", "zero"}, default="ngrams"
-        What becomes of a word that was not learned: the sum of its n-grams, or nothing.
+        A word that was not learned is the sum of its n-grams, or left out ("zero").
     min_count : int, default=1
         Words that occur less often have n-grams only.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -88,8 +85,7 @@ class StudentVectorizer(SpelledWords):
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of the teacher's vectors that predictions for sentences left out explain, on at most 1,500
-        sentences; 1 is best.
+        Part of the teacher's variance that predictions for at most 1,500 left-out sentences explain; 1 is best.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only `word_vectors` has.
     word_weights_ : ndarray of shape (n_words,), dtype float32
@@ -107,17 +103,10 @@ class StudentVectorizer(SpelledWords):
 
     Notes
     -----
-    *Rows of the text itself.* A student knows the sentences that it has learned from better than others. Where a
-    classifier learns from the same sentences, let it learn from the rows of `fit_left_out`: predictions as if each
-    sentence had been left out, in closed form. Beyond 1,500 sentences the diagonal that they need is estimated by 128
-    random vectors.
-
-    *Which sentences.* Own ones, like those that will be embedded; a thousand at random are a start. `score_` says
-    whether more would help.
-
-    *Features* of a sentence: words times idf, n-grams times idf, and the sum of given vectors. See :ref:`student`.
-
-    *Size.* Time and memory grow in proportion to sentences times `n_components`; the kernel is never stored.
+    A student knows the sentences that it has learned from better than others. Where a classifier learns from the same
+    sentences, take the rows of `fit_left_out`: predictions as if each sentence had been left out, in closed form
+    (beyond 1,500 sentences their diagonal is estimated by 128 random vectors). Learn from own sentences, like those
+    that will be embedded; `score_` says whether more would help.
 
     Examples
     --------

@@ -44,10 +44,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The papers' baselines use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
@@ -57,18 +55,15 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
-        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
+        Threshold t, above 0: a word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of
-        ``n`` sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``.
+        Weight of a word at transform: "idf" or "sif", as :ref:`training` says. None means 1.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
-        direction that depends on its text alone.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", word2vec's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", word2vec's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.3
         Size of the steps, above 0. For "sgd" begin with word2vec's 0.025 (skip-gram) or 0.05 (bag of words).
     max_iter : int or "auto", default="auto"
@@ -80,8 +75,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -105,8 +99,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -147,9 +140,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     --------
     >>> from skembed import Word2VecVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
-    >>> emb = Word2VecVectorizer(n_components=16, random_state=0)
-    >>> emb.fit_transform(sentences).shape
-    (100, 16)
+    >>> emb = Word2VecVectorizer(n_components=16, random_state=0).fit(sentences)
     >>> emb.similarity("cat", "milk") > emb.similarity("cat", "bank")
     True
     """

@@ -36,27 +36,22 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
     are balanced ones, or those of a parser, which are given as brackets [1]_.
 
-    The :ref:`User Guide <urae>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <urae>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper has 200.
     trees : {"balanced", "bracketed"}, default="balanced"
-        "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
-        same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
-        (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs
-        bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
-        form. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
+        "balanced" joins pairs of neighbouring words, then pairs of these, and so on. "bracketed" reads the tree from
+        the text, ``(S (NP dogs) (VP bark))``, where what follows an opening bracket is an unused label; more than two
+        children are joined from the left. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None draws them at random.
+        Word vectors, of a fitted model or given (:ref:`init`). All its words are kept. None draws them at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1
-        Strength with which learned word vectors are pulled to their start, above 0. Without it all words could become
-        equal, and had no loss. It is not used with ``learn_words=False``.
+        Strength of the pull of learned words to their start, above 0; without it all words could become equal.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int, default=5
@@ -68,11 +63,9 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
-        Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used
-        with ``trees="bracketed"``.
+        Regular expression of a word; None finds the words of any script (:ref:`words`). Not used with brackets.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None
@@ -86,7 +79,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
@@ -115,20 +108,13 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean of half the squared distance between a word and what the root unfolds to, in each pass, and of held-out
-        sentences after it (empty without `early_stopping`).
+        Mean of half the squared distance between a word and what the root unfolds to; of held-out sentences too.
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 
     See Also
     --------
     SequentialDenoisingAutoencoder : An autoencoder that reads the words one after the other.
-
-    Notes
-    -----
-    *Objective.* With the vectors :math:`x_1 \dots x_n` of the words, and :math:`x_1' \dots x_n'` to which the root
-    unfolds, it minimises :math:`\frac{1}{2} \sum_i \lVert x_i' - x_i \rVert^2`. Where words are learned, which started
-    at :math:`s_i`, it adds :math:`\frac{\alpha}{2} \sum_i \lVert x_i - s_i \rVert^2`.
 
     References
     ----------
