@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import Fitted
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .._validation.values import RandomState
@@ -27,6 +27,7 @@ _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
 
 
+@dataclass(eq=False, repr=False)
 class AdaptedVectorizer(SpelledWords):
     """Vectors of words by another model, adapted to own text in reading order or with labels.
 
@@ -114,46 +115,28 @@ class AdaptedVectorizer(SpelledWords):
     True
     """
 
+    word_vectors: WordVectors | Sequence[WordVectors]
+    _: KW_ONLY
+    window: int = 3
+    alpha: float | str = "auto"
+    unknown: str = "ngrams"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
-    _parameter_constraints: Constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
+    _parameter_constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
     _parameter_constraints.pop("n_components")
-
-    def __init__(
-        self,
-        word_vectors: WordVectors | Sequence[WordVectors],
-        *,
-        window: int = 3,
-        alpha: float | str = "auto",
-        unknown: str = "ngrams",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.word_vectors = word_vectors
-        self.window = window
-        self.alpha = alpha
-        self.unknown = unknown
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @fit_context
     def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
@@ -51,6 +51,7 @@ class BagState(FittedState):
             raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
 
+@dataclass(eq=False, repr=False)
 class BOWPCA(TextEstimator):
     r"""Bags of words, plain or reduced by principal component analysis.
 
@@ -127,13 +128,26 @@ class BOWPCA(TextEstimator):
     2
     """
 
-    n_features_out_: int
+    n_components: int | None = 300
+    _: KW_ONLY
+    weighting: str | None = None
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    random_state: RandomState = None
+
     _state = BagState()
     components_ = Fitted[NDArray[np.float32]]()
     mean_ = Fitted[NDArray[np.float32]]()
     explained_variance_ratio_ = Fitted[NDArray[np.float64]]()
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **TextEstimator._parameter_constraints,
         "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
@@ -144,35 +158,6 @@ class BOWPCA(TextEstimator):
         "BOW": {"n_components": None, "weighting": None, "min_count": 1, "token_pattern": r"(?u)\w+|[^\w\s]"},
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | None = 300,
-        *,
-        weighting: str | None = None,
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.weighting = weighting
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.random_state = random_state
 
     @fit_context
     def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -29,7 +29,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import Constraints, integers, satisfies
+from .._validation.constraints import integers, satisfies
 from .._validation.messages import brief
 from .._validation.values import RandomState
 from .._word_vectors.bag import SUM, sum_rows
@@ -45,6 +45,7 @@ class CSEState(PairedState):
     windows: tuple[Any, ...] = ABSENT  # widths of the filters, whether they reach over both ends, whether there is tanh
 
 
+@dataclass(eq=False, repr=False)
 class CSEVectorizer(PairedSequences):
     r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
@@ -172,12 +173,50 @@ class CSEVectorizer(PairedSequences):
     (2, 48)
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    filter_widths: Any = (1, 2, 3)
+    n_filters: int = 100
+    activation: str = "tanh"
+    padding: str = "wide"
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    filter_alpha: float = 0.0
+    word_dropout: float = 0.0
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     _state = CSEState()
     filters_ = Fitted[NDArray[np.float32]]()
     intercept_ = Fitted[NDArray[np.float32]]()
     _network = ("filters_", "intercept_")
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PairedSequences._parameter_constraints,
         "filter_widths": [tuple, list],
         "n_filters": [integers(1)],
@@ -192,83 +231,6 @@ class CSEVectorizer(PairedSequences):
         | {"learning_rate": 0.001, "max_iter": 10, "batch_size": 256, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        filter_widths: Any = (1, 2, 3),
-        n_filters: int = 100,
-        activation: str = "tanh",
-        padding: str = "wide",
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        filter_alpha: float = 0.0,
-        word_dropout: float = 0.0,
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.filter_widths = filter_widths
-        self.n_filters = n_filters
-        self.activation = activation
-        self.padding = padding
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.filter_alpha = filter_alpha
-        self.word_dropout = word_dropout
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,5 +1,6 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
+from .._validation.constraints import INT64_MAX, Settings, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -26,6 +27,7 @@ PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {*
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
@@ -146,7 +148,42 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    window: int = 1
+    autoencode: bool = False
+    negative: int = 10
+    subsample: float = 1e-4
+    pooling: str = "sum"
+    weighting: str | None = None
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.15
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -160,77 +197,6 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     _pace = MergeSchedule(128, most_tokens=250_000)
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        window: int = 1,
-        autoencode: bool = False,
-        negative: int = 10,
-        subsample: float = 1e-4,
-        pooling: str = "sum",
-        weighting: str | None = None,
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.15,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.window = window
-        self.autoencode = autoencode
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -20,7 +20,7 @@ from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, Settings, integers
+from .._validation.constraints import Settings, integers
 from .._validation.values import RandomState
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -34,6 +34,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class ParagraphVectorizer(ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
@@ -147,7 +148,38 @@ class ParagraphVectorizer(ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    algorithm: str = "dbow"
+    combine: str = "mean"
+    window: int = 5
+    negative: int = 5
+    subsample: float = 1e-3
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    store_training_vectors: bool = False
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **ShardedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"dbow", "dm"})],
         "combine": [StrOptions({"concatenate", "mean", "sum"})],
@@ -164,69 +196,6 @@ class ParagraphVectorizer(ShardedVectorizer):
     word_vectors_ = Fitted[NDArray[np.float32]]()
     target_vectors_ = Fitted[NDArray[np.float32]]()
     training_vectors_ = Fitted[NDArray[np.float32] | None](or_none=True)
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        algorithm: str = "dbow",
-        combine: str = "mean",
-        window: int = 5,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        store_training_vectors: bool = False,
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.combine = combine
-        self.window = window
-        self.negative = negative
-        self.subsample = subsample
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.store_training_vectors = store_training_vectors
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _text_statistics(
         self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None

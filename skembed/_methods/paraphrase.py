@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import FittedState
-from .._validation.constraints import Constraints
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP).
 
@@ -136,10 +136,41 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     True
     """
 
-    _parameter_constraints: Constraints = {
-        **PooledVectorizer._parameter_constraints,
-        **PairedWords._parameter_constraints,
-    }
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    word_dropout: float = 0.0
+    pooling: str = "mean"
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {**PooledVectorizer._parameter_constraints, **PairedWords._parameter_constraints}
     _parameter_constraints.pop("weighting")
     _paper_settings = {
         "PP": {"n_components": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4, "alpha": 1e-6}
@@ -147,75 +178,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         | {"unknown": "zero", "learning_rate": 0.005, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        word_dropout: float = 0.0,
-        pooling: str = "mean",
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.word_dropout = word_dropout
-        self.pooling = pooling
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _make_encoder(self, state: FittedState) -> WordSums:
         return self._encoder_of_words(state, self.word_dropout)

@@ -1,5 +1,6 @@
 """The estimator of the paper on Siamese CBOW."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -10,11 +11,12 @@ from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class SiameseCBOWVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
@@ -153,7 +155,46 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    interpolation: float = 1.0
+    context: str = "auto"
+    window: int = 1
+    ngram_range: tuple[int, int] = (1, 1)
+    n_buckets: int = 500_000
+    negative: int = 10
+    temperature: float | str = "auto"
+    word_dropout: float = 0.0
+    pooling: str = "mean"
+    weighting: str | None = "auto"
+    unknown: str = "auto"
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int | str = "auto"
+    max_features: int | None = None
+    analyzer: Analyzer = "auto"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
@@ -169,85 +210,6 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         | {"batch_size": 100, "max_sentence_length": None, "min_count": 5}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        interpolation: float = 1.0,
-        context: str = "auto",
-        window: int = 1,
-        ngram_range: tuple[int, int] = (1, 1),
-        n_buckets: int = 500_000,
-        negative: int = 10,
-        temperature: float | str = "auto",
-        word_dropout: float = 0.0,
-        pooling: str = "mean",
-        weighting: str | None = "auto",
-        unknown: str = "auto",
-        solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int | str = "auto",
-        max_features: int | None = None,
-        analyzer: Analyzer = "auto",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.interpolation = interpolation
-        self.context = context
-        self.window = window
-        self.ngram_range = ngram_range
-        self.n_buckets = n_buckets
-        self.negative = negative
-        self.temperature = temperature
-        self.word_dropout = word_dropout
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         # With the standard deviation of the paper's normal numbers.

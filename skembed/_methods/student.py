@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +20,14 @@ from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
 from .._training.state import Fitted
 from .._validation.columns import Labels, Rows, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class StudentVectorizer(SpelledWords):
     """Sentence embeddings learned from a large model's, the teacher's, without the model afterwards.
 
@@ -119,51 +120,33 @@ class StudentVectorizer(SpelledWords):
     True
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    word_vectors: WordVectors | Sequence[WordVectors] | None = None
+    alpha: float | str = "auto"
+    unknown: str = "ngrams"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     target_mean_ = Fitted[NDArray[np.float32]]()
     components_ = Fitted[NDArray[np.float32]]()
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
     _learns_from = "targets"
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **SpelledWords._parameter_constraints,
         "n_components": [integers(1), StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        word_vectors: WordVectors | Sequence[WordVectors] | None = None,
-        alpha: float | str = "auto",
-        unknown: str = "ngrams",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.word_vectors = word_vectors
-        self.alpha = alpha
-        self.unknown = unknown
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -24,13 +24,13 @@ from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
@@ -160,10 +160,42 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     'cat'
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    loss: Any = ("cosine", "similarity")
+    temperature: float = 0.05
+    margin: float = 0.1
+    pooling: str = "mean"
+    weighting: str | None = "sif"
+    unknown: str = "hash"
+    solver: str = "adam"
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 2
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     coef_ = Fitted[NDArray[np.float32]]()
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -180,71 +212,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         for name, loss in {"DictRep": "cosine", "DictRep, ranking": "hinge"}.items()
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        loss: Any = ("cosine", "similarity"),
-        temperature: float = 0.05,
-        margin: float = 0.1,
-        pooling: str = "mean",
-        weighting: str | None = "sif",
-        unknown: str = "hash",
-        solver: str = "adam",
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 2,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

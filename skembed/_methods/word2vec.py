@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, Settings, integers
+from .._validation.constraints import Settings, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -30,6 +31,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them.
 
@@ -145,7 +147,41 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    algorithm: str = "skipgram"
+    window: int = 5
+    negative: int = 5
+    subsample: float = 1e-3
+    pooling: str = "mean"
+    weighting: str | None = None
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.3
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -157,75 +193,6 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        algorithm: str = "skipgram",
-        window: int = 5,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        pooling: str = "mean",
-        weighting: str | None = None,
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.3,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.algorithm = algorithm
-        self.window = window
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)

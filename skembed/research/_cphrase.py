@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -19,7 +20,7 @@ from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 from ._parses import ParsesMixin, brackets_of, check_parses
 
@@ -32,6 +33,7 @@ def _start_of_words(limit: float, without: list[int]) -> Start:
     return fill
 
 
+@dataclass(eq=False, repr=False)
 class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     r"""Sum of word vectors, learned so that the constituents of a parse predict the words around them: C-PHRASE.
 
@@ -146,7 +148,38 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    trees: str = "balanced"
+    window: int = 5
+    window_growth: int = 2
+    negative: int = 5
+    subsample: float = 1e-3
+    pooling: str = "sum"
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.3
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
@@ -165,69 +198,6 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         | {"max_iter": 5, "batch_size": 1, "min_count": 5}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        trees: str = "balanced",
-        window: int = 5,
-        window_growth: int = 2,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        pooling: str = "sum",
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.3,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.trees = trees
-        self.window = window
-        self.window_growth = window_growth
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _brackets(self, state: FittedState) -> tuple[int, int] | None:
         return brackets_of(state.vocabulary_) if self.trees == "bracketed" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -14,7 +15,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from .._training.state import Fitted
-from .._validation.constraints import Constraints, Settings
+from .._validation.constraints import Settings
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
@@ -32,6 +33,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE.
 
@@ -148,7 +150,38 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    word_components: int | str = "auto"
+    word_drop: float = 0.1
+    word_swap: float = 0.1
+    init: WordVectors | None = None
+    learn_words: bool = True
+    negative: int = 512
+    max_gradient_norm: float | None = 5.0
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
@@ -158,69 +191,6 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        word_components: int | str = "auto",
-        word_drop: float = 0.1,
-        word_swap: float = 0.1,
-        init: WordVectors | None = None,
-        learn_words: bool = True,
-        negative: int = 512,
-        max_gradient_norm: float | None = 5.0,
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.word_components = word_components
-        self.word_drop = word_drop
-        self.word_swap = word_swap
-        self.init = init
-        self.learn_words = learn_words
-        self.negative = negative
-        self.max_gradient_norm = max_gradient_norm
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _networks(self) -> list[tuple[Network, list[int]]]:
         return [(Network((("encoder_weights_", False),)), [int(self.n_components)])]

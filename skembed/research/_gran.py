@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -15,13 +16,14 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
 
+@dataclass(eq=False, repr=False)
 class GRANVectorizer(PairedSequences):
     r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN.
 
@@ -147,11 +149,47 @@ class GRANVectorizer(PairedSequences):
     (2, 16)
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    n_units: int = 100
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    gate_alpha: float = 0.0
+    word_dropout: float = 0.0
+    shuffled: float = 0.0
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     unit_weights_ = Fitted[NDArray[np.float32]]()
     gate_weights_ = Fitted[NDArray[np.float32]]()
     _network = ("unit_weights_", "gate_weights_")
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PairedSequences._parameter_constraints,
         "n_units": [integers(1)],
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
@@ -163,79 +201,6 @@ class GRANVectorizer(PairedSequences):
         | {"unknown": "zero", "learning_rate": 0.001, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        n_units: int = 100,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        gate_alpha: float = 0.0,
-        word_dropout: float = 0.0,
-        shuffled: float = 0.0,
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_units = n_units
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.gate_alpha = gate_alpha
-        self.word_dropout = word_dropout
-        self.shuffled = shuffled
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         words = super()._learned_arrays(state)

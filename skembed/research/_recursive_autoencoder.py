@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._text.sources import offsets
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._parses import ParsesMixin, brackets_of
@@ -29,6 +30,7 @@ def _start_of_pairs(is_decoder: bool) -> Start:
     return lambda array, seed: start_pairs(array, [seed, 7], is_decoder=is_decoder)
 
 
+@dataclass(eq=False, repr=False)
 class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
@@ -133,7 +135,34 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     (2, 16)
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    trees: str = "balanced"
+    init: WordVectors | None = None
+    learn_words: bool = False
+    alpha: float = 0.1
+    learning_rate: float = 0.002
+    max_iter: int = 5
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **TrainedVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "trees": [StrOptions({"balanced", "bracketed"})],
@@ -149,61 +178,6 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         | {"learning_rate": 0.002, "max_iter": 5, "batch_size": "auto", "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        trees: str = "balanced",
-        init: WordVectors | None = None,
-        learn_words: bool = False,
-        alpha: float = 0.1,
-        learning_rate: float = 0.002,
-        max_iter: int = 5,
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.trees = trees
-        self.init = init
-        self.learn_words = learn_words
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import Constraints, Settings
+from .._validation.constraints import Settings
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.read import read_parameter
@@ -49,6 +49,7 @@ class SkipThoughtState(FittedState):
             raise ValueError(f"_n_learned is {self.n_learned}, but there are {len(self.vocabulary_)} words.")
 
 
+@dataclass(eq=False, repr=False)
 class SkipThoughtVectorizer(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.
 
@@ -169,7 +170,38 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     (1, 16)
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    direction: str = "uni"
+    word_components: int | str = "auto"
+    init: WordVectors | None = None
+    learn_words: bool = True
+    expand_with: WordVectors | None = None
+    negative: int = 512
+    max_gradient_norm: float | None = 5.0
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "direction": [StrOptions({"uni", "bi", "combine"})],
         "expand_with": "no_validation",  # checked when it is read
@@ -187,69 +219,6 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     target_vectors_ = Fitted[NDArray[np.float32]]()
     bi_decoder_weights_ = Fitted[NDArray[np.float32]]()
     bi_target_vectors_ = Fitted[NDArray[np.float32]]()
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        direction: str = "uni",
-        word_components: int | str = "auto",
-        init: WordVectors | None = None,
-        learn_words: bool = True,
-        expand_with: WordVectors | None = None,
-        negative: int = 512,
-        max_gradient_norm: float | None = 5.0,
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.direction = direction
-        self.word_components = word_components
-        self.init = init
-        self.learn_words = learn_words
-        self.expand_with = expand_with
-        self.negative = negative
-        self.max_gradient_norm = max_gradient_norm
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
