@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import Fitted
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import check_length, split_labels
 from .._validation.values import RandomState
@@ -27,6 +27,7 @@ _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
 
 
+@dataclass(eq=False, repr=False)
 class AdaptedVectorizer(SpelledWords):
     """Vectors of words by another model, adapted to own text in reading order or with labels.
 
@@ -39,25 +40,21 @@ class AdaptedVectorizer(SpelledWords):
     Parameters
     ----------
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors or path
-        The model: a fitted estimator of this package, such as :func:`~skembed.formats.import_model` returns, or words
-        and vectors in any form that :class:`MeanEmbeddingVectorizer` takes. An estimator embeds the words of the text,
-        whatever its tokenizer makes of them. Words that the text lacks are kept, so pass those of new texts too, which
-        else have their n-grams alone. Clones share it.
+        The model: a fitted estimator, as :func:`~skembed.formats.import_model` returns, or words and vectors as
+        :class:`MeanEmbeddingVectorizer` takes. Words that the text lacks are kept, so pass those of new texts too.
+        Clones share it.
     window : int, default=3
         How many sentences before and after a sentence, of the same document, are around it.
     alpha : float or "auto", default="auto"
-        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
-        left out, on at most 1,500 sentences.
+        Penalty of the regression. "auto" compares powers of two by predictions for at most 1,500 left-out sentences.
     unknown : {"ngrams", "zero"}, default="ngrams"
-        What becomes of a word that neither the text nor the model has: the sum of its n-grams of characters, or
-        nothing.
+        A word that neither the text nor the model has is the sum of its n-grams of characters, or left out ("zero").
     min_count : int, default=1
         Words that occur less often, and that the model has not, have n-grams only.
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of the model.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -80,15 +77,13 @@ class AdaptedVectorizer(SpelledWords):
     vocabulary_ : dict
         The words of the text, then those of the model alone, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
-        Vectors of the words: those of the model minus their mean in the text, and what was learned, as strong as these
-        times the square root of `score_`.
+        The model's vectors minus their mean, and what was learned, as strong as these times the root of `score_`.
     ngram_vectors_ : ndarray of shape (n_buckets, n_features_out), dtype float32
         The rows that the n-grams of two to five characters share, kept in 8 bits.
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of what stands around a sentence that predictions for sentences left out explain, on at
-        most 1,500 sentences; 1 is best.
+        Part of the variance of what is around that predictions for at most 1,500 left-out sentences explain; 1 is best.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only the model has.
     word_weights_ : ndarray of shape (n_words,), dtype float32
@@ -106,8 +101,7 @@ class AdaptedVectorizer(SpelledWords):
 
     Notes
     -----
-    The regression is that of :class:`StudentVectorizer`, with the vectors of the model among the features of a word. So
-    what own text says about a word is shared with words that are spelled alike, and with those of like vectors.
+    The regression is that of :class:`StudentVectorizer`, with the vectors of the model among the features of a word.
 
     Examples
     --------
@@ -121,46 +115,28 @@ class AdaptedVectorizer(SpelledWords):
     True
     """
 
+    word_vectors: WordVectors | Sequence[WordVectors]
+    _: KW_ONLY
+    window: int = 3
+    alpha: float | str = "auto"
+    unknown: str = "ngrams"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
-    _parameter_constraints: Constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
+    _parameter_constraints = {**SpelledWords._parameter_constraints, "window": [integers(1)]}
     _parameter_constraints.pop("n_components")
-
-    def __init__(
-        self,
-        word_vectors: WordVectors | Sequence[WordVectors],
-        *,
-        window: int = 3,
-        alpha: float | str = "auto",
-        unknown: str = "ngrams",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.word_vectors = word_vectors
-        self.window = window
-        self.alpha = alpha
-        self.unknown = unknown
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @fit_context
     def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:

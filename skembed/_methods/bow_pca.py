@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 
 # Up to this size of the table the decomposition is exact. With fewer directions than components, as in a small text,
@@ -51,6 +51,7 @@ class BagState(FittedState):
             raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
 
+@dataclass(eq=False, repr=False)
 class BOWPCA(TextEstimator):
     r"""Bags of words, plain or reduced by principal component analysis.
 
@@ -63,8 +64,7 @@ class BOWPCA(TextEstimator):
     Parameters
     ----------
     n_components : int or None, default=300
-        Number of principal components, fewer than sentences and fewer than words. The paper uses 300. None keeps the
-        counts as they are.
+        Principal components, fewer than sentences and than words; the paper has 300. None keeps the counts as they are.
     weighting : {"idf"} or None, default=None
         "idf" turns counts into tf-idf with rows of length one, as
         :class:`~sklearn.feature_extraction.text.TfidfTransformer` does. None, as in the paper, keeps counts.
@@ -73,8 +73,7 @@ class BOWPCA(TextEstimator):
     max_features : int or None, default=None
         Keep only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
         counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
@@ -89,7 +88,7 @@ class BOWPCA(TextEstimator):
     corpus : SentenceCorpus or None, default=None
         Text to learn from, instead of the `X` given to `fit`.
     random_state : int, RandomState instance or None, default=None
-        Seed of the solver of the principal component analysis, where it uses random numbers.
+        Seed of the solver of the principal components, where it uses random numbers.
 
     Attributes
     ----------
@@ -104,8 +103,7 @@ class BOWPCA(TextEstimator):
     mean_ : ndarray of shape (n_words,), dtype float32
         Mean of the bags of words. Missing with ``n_components=None``.
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Fraction of the variance that each component explains; 0 if all rows are equal. Missing with
-        ``n_components=None``.
+        Fraction of the variance that each component explains. Missing with ``n_components=None``.
     n_features_out_ : int
         Number of columns of the output.
 
@@ -113,11 +111,6 @@ class BOWPCA(TextEstimator):
     --------
     MeanEmbeddingVectorizer : The other simple baseline.
     sklearn.decomposition.TruncatedSVD : The same without centring.
-
-    Notes
-    -----
-    The components are learned from the text of `fit` alone, on sparse counts that are centred implicitly. A word that
-    `fit` did not see is left out.
 
     References
     ----------
@@ -127,24 +120,34 @@ class BOWPCA(TextEstimator):
     Examples
     --------
     >>> from skembed import BOWPCA
-    >>> sentences = [
-    ...     "A cat drinks milk.", "The cat sleeps.", "A bank lends money.",
-    ...     "The bank closes.",
-    ... ]
+    >>> sentences = ["A cat drinks milk.", "The cat sleeps.", "A bank lends money."]
     >>> BOWPCA(n_components=2, random_state=0).fit_transform(sentences).shape
-    (4, 2)
+    (3, 2)
     >>> bags = BOWPCA(n_components=None).fit(sentences)
     >>> int(bags.transform(["a cat and a cat"]).toarray()[0, bags.vocabulary_["cat"]])
     2
     """
 
-    n_features_out_: int
+    n_components: int | None = 300
+    _: KW_ONLY
+    weighting: str | None = None
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    random_state: RandomState = None
+
     _state = BagState()
     components_ = Fitted[NDArray[np.float32]]()
     mean_ = Fitted[NDArray[np.float32]]()
     explained_variance_ratio_ = Fitted[NDArray[np.float64]]()
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **TextEstimator._parameter_constraints,
         "n_components": [integers(1), None],
         "weighting": [StrOptions({"idf"}), None],
@@ -155,35 +158,6 @@ class BOWPCA(TextEstimator):
         "BOW": {"n_components": None, "weighting": None, "min_count": 1, "token_pattern": r"(?u)\w+|[^\w\s]"},
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | None = 300,
-        *,
-        weighting: str | None = None,
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.weighting = weighting
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.random_state = random_state
 
     @fit_context
     def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:

@@ -1,5 +1,7 @@
 """The estimator of the paper on Continuous Bag of Sentences."""
 
+from dataclasses import KW_ONLY, dataclass
+
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
@@ -9,11 +11,12 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class CBOSVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 
@@ -29,28 +32,22 @@ class CBOSVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. The n-grams of a model with the same
-        `ngram_range` and `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median
-        length of 1, unless `init` is of this class. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
-        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
-        to fifty labels per class begin near 0.05, and a `learning_rate` of 0.03.
+        Where the result lies between the start, 0, and what was learned, 1. From few labels begin near 0.05, with a
+        `learning_rate` of 0.03 (:ref:`few_labels`).
     context : {"auto", "order", "labels"}, default="auto"
-        What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
-        of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
-        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
-        later fits of one model keep to the choice of the first.
+        What is learned from: "order", the neighbours in the text, as in the paper, or "labels", other sentences of the
+        class. "auto" takes labels where `y` holds classes and neither `groups` nor `corpus` is given; later fits keep
+        to the choice of the first.
     window : int, default=1
         Sentences on each side that make the context, k in the paper, which uses 1. It never leaves a document.
     ngram_range : tuple of (int, int), default=(1, 1)
-        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of adjacent words. With
-        ``analyzer="word+char_wb"`` n-grams of characters are there too. With "char" and "char_wb" it counts characters,
-        as in scikit-learn, and (1, 1) means (1, 4).
+        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of neighbours. With the
+        analyzers "char" and "char_wb" it counts characters, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
@@ -58,18 +55,15 @@ class CBOSVectorizer(ContextVectorizer):
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"auto", "sum", "mean"}, default="auto"
-        Whether a sentence is the sum (the paper, eq. 4) or the mean of its words. "auto" is "sum", or "mean" for a
-        model learned from labels.
+        Sum (the paper, eq. 4) or mean of the words. "auto" is "sum", or "mean" for a model learned from labels.
     weighting : {"auto", "idf", "sif"} or None, default="auto"
-        Weight of a word in that sum. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
-        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1. "auto"
-        is "idf" for n-grams of characters from labels, else None.
+        Weight of a word in the sum: "idf" or "sif", as :ref:`training` says. None, as in the paper, means 1. "auto" is
+        "idf" for n-grams of characters from labels, else None.
     unknown : {"auto", "zero", "hash"}, default="auto"
-        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
-        depends on its text alone. "auto" is "hash", or "zero" for a model learned from labels.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
+        "auto" is "hash", or "zero" for a model learned from labels.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd" takes plain steps at a
-        rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd" takes plain steps at a rate that falls linearly to zero.
     learning_rate : float, default=0.1
         Size of the steps, above 0. For "sgd" begin near 0.01.
     max_iter : int, default=5
@@ -84,10 +78,8 @@ class CBOSVectorizer(ContextVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used. "auto" is
-        "word+char_wb" when learning from labels, unless `init`, `ngram_range`, `token_pattern`, `stop_words` or
-        `stemmer` is set, which are for words; otherwise "word".
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to its
+        words. "auto" is "word+char_wb" from labels where no option for words alone is set, otherwise "word".
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -111,8 +103,7 @@ class CBOSVectorizer(ContextVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -146,48 +137,69 @@ class CBOSVectorizer(ContextVectorizer):
 
     Notes
     -----
-    *Labels.* With classes `y`, one for each sentence or an indicator matrix of several, each pass puts the sentences of
-    a class one after the other, in a new random order. So the neighbours of a sentence are sentences of its class. A
-    sentence of several classes takes part in each. The vectors serve a classifier of these classes, and little else.
-    Later calls of `partial_fit`, or of `fit` with `warm_start`, need `y` too, and skip a text with a warning where no
-    two sentences share a class or all do.
+    *Labels* (:ref:`labels`). With classes `y`, one for each sentence or an indicator matrix of several, the neighbours
+    of a sentence are sentences of its class, in a new random order in each pass. The vectors serve a classifier of
+    these classes, and little else. Later fits need `y` too. Nothing is learned from rows without a label: None, NaN,
+    zeros alone, or -1 as in :mod:`sklearn.semi_supervised`.
 
-    *Rows without a label* are those of None, NaN or zeros alone, and those of -1, as in :mod:`sklearn.semi_supervised`.
-    Nothing is learned from them, and words that they alone have are unknown. -1 is a class if another number is
-    negative, or if 1 is the only other class.
-
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of their order, so that unrelated sentences
-    would become neighbours. Keep the ordered text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold then
-    learns from that text, and `X` is only transformed for the next step of the pipeline. `fit` warns if more than half
-    of the sentences are alone in their document, and if 500 sentences or more without documents are in no order.
+    *Order* (:ref:`trap`). Cross-validation and ``train_test_split`` take sentences out of their order. Keep the ordered
+    text in a :class:`SentenceCorpus` and pass it as `corpus`: each fold learns from that, and `X` is only transformed.
 
     References
     ----------
     .. [1] Y. Yuan and Y. Zhang, "CBOS: Continuous Bag of Sentences for Learning Sentence Embeddings", International
        Conference on Asian Language Processing (IALP), 2017.
-    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
-       ICLR, 2017.
 
     Examples
     --------
     >>> from skembed import CBOSVectorizer
-    >>> sentences = [
-    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
-    ...     "The market closed lower.",
-    ... ] * 50
-    >>> documents = [i // 2 for i in range(200)]
-    >>> emb = CBOSVectorizer(n_components=16, max_iter=10, random_state=0).fit(
-    ...     sentences, groups=documents
-    ... )
-    >>> emb.transform(["The cat drinks."]).shape
-    (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
-    ...     "cat sleeps", "market closed"
-    ... )
+    >>> pets, shares = ["The cat sleeps.", "The cat drinks."], ["Stocks fell.", "Shares fell."]
+    >>> sentences, documents = (pets + shares) * 50, [i // 2 for i in range(200)]
+    >>> emb = CBOSVectorizer(16, min_count=1, max_iter=10, random_state=0)
+    >>> emb = emb.fit(sentences, groups=documents)
+    >>> emb.similarity("cat sleeps", "cat drinks") > emb.similarity("cat sleeps", "shares")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    interpolation: float = 1.0
+    context: str = "auto"
+    window: int = 1
+    ngram_range: tuple[int, int] = (1, 1)
+    n_buckets: int = 500_000
+    negative: int = 10
+    word_dropout: float = 0.0
+    pooling: str = "auto"
+    weighting: str | None = "auto"
+    unknown: str = "auto"
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int = 5
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int | str = "auto"
+    max_features: int | None = None
+    analyzer: Analyzer = "auto"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
@@ -204,83 +216,6 @@ class CBOSVectorizer(ContextVectorizer):
         | {"max_sentence_length": 119, "min_count": 5, "stemmer": "english"}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        interpolation: float = 1.0,
-        context: str = "auto",
-        window: int = 1,
-        ngram_range: tuple[int, int] = (1, 1),
-        n_buckets: int = 500_000,
-        negative: int = 10,
-        word_dropout: float = 0.0,
-        pooling: str = "auto",
-        weighting: str | None = "auto",
-        unknown: str = "auto",
-        solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int = 5,
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int | str = "auto",
-        max_features: int | None = None,
-        analyzer: Analyzer = "auto",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.interpolation = interpolation
-        self.context = context
-        self.window = window
-        self.ngram_range = ngram_range
-        self.n_buckets = n_buckets
-        self.negative = negative
-        self.word_dropout = word_dropout
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         return self._arrays_from(state, 0.5 / state.n_features_out_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -29,7 +29,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import Constraints, integers, satisfies
+from .._validation.constraints import integers, satisfies
 from .._validation.messages import brief
 from .._validation.values import RandomState
 from .._word_vectors.bag import SUM, sum_rows
@@ -45,16 +45,13 @@ class CSEState(PairedState):
     windows: tuple[Any, ...] = ABSENT  # widths of the filters, whether they reach over both ends, whether there is tanh
 
 
+@dataclass(eq=False, repr=False)
 class CSEVectorizer(PairedSequences):
     r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 
     Filters of several widths move over the words of a sentence. A filter gives one value for each window, and the sum
     of these is one dimension of the sentence [1]_. It learns as :class:`ParaphraseVectorizer` does, word vectors and
     filters together.
-
-    With ``activation="identity"`` and ``padding="wide"`` each word is once at each position of a filter. Then the
-    sentence is exactly a bag of words, a matrix times the sum of its word vectors, and is computed as that. Only
-    ``activation="tanh"`` tells "dog bites man" from "man bites dog".
 
     The :ref:`User Guide <cse>` has the gradients, the differences from the paper, and its setting.
 
@@ -69,18 +66,15 @@ class CSEVectorizer(PairedSequences):
     activation : {"tanh", "identity"}, default="tanh"
         What becomes of the number of a window before the sum. "identity" is the linear form, the paper's.
     padding : {"wide", "narrow"}, default="wide"
-        Whether windows reach over both ends of a sentence, where they see zeros, or lie inside it, as in the paper. A
-        sentence that is shorter than a narrow filter is padded with zeros at its end.
+        Whether windows reach over both ends of a sentence, where they see zeros, or lie inside it, as in the paper.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word, beside the filters. "directions": the direction of its vector, which keeps its first
-        length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper, moves a
-        vector freely.
+        What moves of a word beside the filters: its direction, at its first length; its weight in a sentence; "both";
+        or, as in the paper, its vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
         "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
         cosine of a pair should exceed that with the most similar other sentence by `margin`.
@@ -91,21 +85,17 @@ class CSEVectorizer(PairedSequences):
     alpha : float, default=0.0
         Strength of the pull to the start, the paper's :math:`\lambda_w`, on the words of a block.
     interpolation : float, default=1.0
-        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew.
+        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`.
     filter_alpha : float, default=0.0
         Strength of the pull of the filters to zero, the paper's :math:`\lambda_c`.
     word_dropout : float, default=0.0
         Fraction of the words of a sentence that are left out at random in training.
     unknown : {"zero", "hash"}, default="hash"
-        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
-        alone.
+        A word that was not learned is left out ("zero") or gets a random direction ("hash"): :ref:`words`.
     learning_rate : float, default=0.001
-        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
-        linearly to zero over all passes, `max_iter` for each set of pairs.
+        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start; falls to zero.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
-        to 20 passes.
+        Passes over the pairs, or each of several sets of them. "auto" reads 2 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -113,8 +103,7 @@ class CSEVectorizer(PairedSequences):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -124,16 +113,13 @@ class CSEVectorizer(PairedSequences):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
-        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
-        pair that lacks a sentence is always an error.
+        Raise an error that names the row of a missing sentence, or take it as empty; in a pair it is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
-        paraphrases.
+        Pairs to learn from, instead of `X`. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
-        pairs has its own, and begins with the best weights of the set before.
+        Hold out some pairs, of each set, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes of a set in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -141,8 +127,7 @@ class CSEVectorizer(PairedSequences):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_jobs : int or None, default=None
-        Number of threads that encode text; -1 means all cores. One thread learns. It does not change one bit of the
-        result.
+        Number of threads that encode text; -1 means all cores. One learns. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
         Seed of the start values, the order of the pairs and all draws.
     verbose : int, default=0
@@ -165,10 +150,9 @@ class CSEVectorizer(PairedSequences):
     intercept_ : ndarray of shape (len(filter_widths), n_filters), dtype float32
         What is added in each window.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
-        pairs follow each other; a held-out sentence is of the same set as the pass.
+        Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it.
     n_iter_, n_features_out_ : int
-        Number of passes made, over all sets of pairs, and of columns of the output.
+        Number of passes made, and of columns of the output.
 
     See Also
     --------
@@ -189,12 +173,50 @@ class CSEVectorizer(PairedSequences):
     (2, 48)
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    filter_widths: Any = (1, 2, 3)
+    n_filters: int = 100
+    activation: str = "tanh"
+    padding: str = "wide"
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    filter_alpha: float = 0.0
+    word_dropout: float = 0.0
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     _state = CSEState()
     filters_ = Fitted[NDArray[np.float32]]()
     intercept_ = Fitted[NDArray[np.float32]]()
     _network = ("filters_", "intercept_")
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PairedSequences._parameter_constraints,
         "filter_widths": [tuple, list],
         "n_filters": [integers(1)],
@@ -209,83 +231,6 @@ class CSEVectorizer(PairedSequences):
         | {"learning_rate": 0.001, "max_iter": 10, "batch_size": 256, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        filter_widths: Any = (1, 2, 3),
-        n_filters: int = 100,
-        activation: str = "tanh",
-        padding: str = "wide",
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        filter_alpha: float = 0.0,
-        word_dropout: float = 0.0,
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.filter_widths = filter_widths
-        self.n_filters = n_filters
-        self.activation = activation
-        self.padding = padding
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.filter_alpha = filter_alpha
-        self.word_dropout = word_dropout
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,5 +1,6 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, Settings, integers
+from .._validation.constraints import INT64_MAX, Settings, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -26,6 +27,7 @@ PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {*
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 
@@ -33,17 +35,15 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     vectors of the words of the sentences beside it, and with `autoencode` of its own words too (FastSent+AE) [1]_. Use
     it where you have text in reading order: books, articles, manuals, dialogues.
 
-    The :ref:`User Guide <fastsent>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <fastsent>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The published program makes 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     window : int, default=1
@@ -51,29 +51,23 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     autoencode : bool, default=False
         Whether a sentence predicts its own words too: FastSent+AE in the paper.
     negative : int, default=10
-        Random words that a predicted word is compared with, drawn by the root of their frequency. The paper has a
-        hierarchical softmax instead.
+        Random words to compare with, drawn by the root of their frequency; the paper has a hierarchical softmax.
     subsample : float, default=1e-4
-        Threshold t, above 0. A word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``. The
-        paper predicts every word, as 1 does.
+        Threshold t, above 0: a word of frequency f is predicted with probability ``min(1, sqrt(t / f) + t / f)``.
     pooling : {"mean", "sum"}, default="sum"
         Whether a sentence is the sum (the paper) or the mean of its words.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
-        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1.
+        Weight of a word in the sum: "idf" or "sif", as :ref:`training` says. None, as in the paper, means 1.
     unknown : {"zero", "hash"}, default="hash"
-        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
-        depends on its text alone.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", the paper's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.15
         Size of the steps, above 0. For "sgd" begin near 0.1.
     max_iter : int or "auto", default="auto"
         Passes over the text. The published program makes 1. "auto" reads 3 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
-        Sentences in a block. The published program goes sentence by sentence. "auto" is 1/64 of the sentences, from 16
-        to 64 (112 if they are very short).
+        Sentences in a block; the published program has 1. "auto" is 1/64 of them, from 16 to 64 (112 if very short).
     max_sentence_length : int, "auto" or None, default="auto"
         Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
         None, as in the paper, never splits. "auto" is 16, or None for n-grams of characters.
@@ -82,8 +76,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -99,7 +92,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
@@ -107,8 +100,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -140,45 +132,58 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     CBOSVectorizer : Predicts the sentence between its neighbours, not their words.
     Sent2VecVectorizer : Predicts the words of the sentence itself, and needs no order of the sentences.
 
-    Notes
-    -----
-    *Objective.* With the source vectors *v* and the target vectors *u* of the words, a sentence :math:`S_i`, the words
-    :math:`C_i` of the sentences beside it (and with `autoencode` its own), :math:`\ell(x) = \log(1 + e^{-x})` and the
-    negatives :math:`N_i` of the sentence, it minimises
-
-    .. math::
-
-        s_i = \sum_{w \in S_i} v_w, \qquad
-        L = \sum_i \frac{1}{|C_i|} \sum_{c \in C_i}
-        \Big( \ell(u_c \cdot s_i) + \sum_{n \in N_i, n \neq c} \ell(-u_n \cdot s_i) \Big)
-
     References
     ----------
     .. [1] F. Hill, K. Cho and A. Korhonen, "Learning Distributed Representations of Sentences from Unlabelled Data",
        NAACL, 2016.
-    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
-       ICLR, 2017.
 
     Examples
     --------
     >>> from skembed import FastSentVectorizer
-    >>> sentences = [
-    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
-    ...     "The market closed lower.",
-    ... ] * 50
-    >>> documents = [i // 2 for i in range(200)]
-    >>> emb = FastSentVectorizer(n_components=16, max_iter=10, random_state=0).fit(
-    ...     sentences, groups=documents
-    ... )
-    >>> emb.transform(["The cat drinks."]).shape
-    (1, 16)
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
-    ...     "cat sleeps", "market closed"
-    ... )
+    >>> pets, shares = ["The cat sleeps.", "The cat drinks."], ["Stocks fell.", "Shares fell."]
+    >>> sentences, documents = (pets + shares) * 50, [i // 2 for i in range(200)]
+    >>> emb = FastSentVectorizer(16, min_count=1, max_iter=10, random_state=0)
+    >>> emb = emb.fit(sentences, groups=documents)
+    >>> emb.similarity("cat sleeps", "cat drinks") > emb.similarity("cat sleeps", "shares")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    window: int = 1
+    autoencode: bool = False
+    negative: int = 10
+    subsample: float = 1e-4
+    pooling: str = "sum"
+    weighting: str | None = None
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.15
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -192,77 +197,6 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     _pace = MergeSchedule(128, most_tokens=250_000)
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        window: int = 1,
-        autoencode: bool = False,
-        negative: int = 10,
-        subsample: float = 1e-4,
-        pooling: str = "sum",
-        weighting: str | None = None,
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.15,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.window = window
-        self.autoencode = autoencode
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -20,7 +20,7 @@ from .._training.encoded_text import EncodedText, keep_probability
 from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, Settings, integers
+from .._validation.constraints import Settings, integers
 from .._validation.values import RandomState
 
 # What `transform` reads, so that they stay as in the fit; PV-DM reads two more.
@@ -34,6 +34,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class ParagraphVectorizer(ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 
@@ -42,7 +43,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     words frozen: it depends on the sentence and the model alone. Use it as the baseline of many papers, or for texts of
     more than a sentence, whose vector need not be the sum of its words. The order of the sentences is not used.
 
-    The :ref:`User Guide <paragraph>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <paragraph>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -51,35 +52,31 @@ class ParagraphVectorizer(ShardedVectorizer):
     algorithm : {"dbow", "dm"}, default="dbow"
         Whether the vector of a sentence predicts its words alone, or joined with the words around each.
     combine : {"concatenate", "mean", "sum"}, default="mean"
-        How "dm" joins the vector of the sentence and those of the words: side by side, so that the order of the words
-        matters and a target vector has ``(1 + 2 * window) * n_components`` numbers, or as their mean or sum.
+        How "dm" joins the vectors of sentence and words: side by side, so that their order matters and a target vector
+        has ``(1 + 2 * window) * n_components`` numbers, or as their mean or sum.
     window : int, default=5
         Words on each side of a word that help "dm" to predict it. It never leaves the sentence.
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
-        Threshold t, above 0. An occurrence of a word of frequency f stays in its sentence with probability
-        ``min(1, sqrt(t / f) + t / f)``, drawn in each pass; in `transform` this is the weight of its loss.
+        Threshold t, above 0: a word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``, which in
+        `transform` is the weight of its loss.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a row by the root of its summed squared gradients. "sgd", the paper's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", the paper's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.1
         Size of the steps, above 0. For "sgd" begin with 0.05.
     max_iter : int or "auto", default="auto"
-        Passes over the text. A sentence takes one step a pass, so short texts need more. "auto" reads 6 million words
-        in all, in 10 to 50 passes.
+        Passes over the text. "auto" reads 6 million words in all, in 10 to 50: a sentence has but one step a pass.
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, from 16 to 64 (112 if they are very short).
     store_training_vectors : bool, default=False
-        Whether to keep the vectors of the sentences that were learned from, as `training_vectors_`. They take
-        ``4 * n_components`` bytes a sentence, during the fit in any case.
+        Whether to keep the vectors of the training sentences as `training_vectors_`, ``4 * n_components`` bytes each.
     min_count : int, default=5
         Words that occur less often are not learned.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -102,11 +99,9 @@ class ParagraphVectorizer(ShardedVectorizer):
     tol : float, default=1e-4
         Smallest fall of the held-out loss that counts.
     warm_start : bool, default=False
-        Whether `fit` goes on from the vocabulary and the words of the last fit. The sentences then start at the vectors
-        that `transform` finds, as they do in a second `partial_fit`.
+        Whether `fit` goes on from the words of the last fit; sentences start at the vectors that `transform` finds.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -125,8 +120,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of the loss of each word in `transform`, by `subsample`.
     training_vectors_ : ndarray of shape (n_sentences, n_components), dtype float32, or None
-        The vectors of the sentences of the last fit, in their order, without those that were held out; None unless
-        `store_training_vectors`.
+        Vectors of the training sentences in their order, without held-out ones; None unless `store_training_vectors`.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text.
     coverage_ : float
@@ -141,21 +135,6 @@ class ParagraphVectorizer(ShardedVectorizer):
     Sent2VecVectorizer : Predicts a word from the mean of the others.
     FastSentVectorizer : Predicts the words of the neighbouring sentences from the sum of the sentence's own.
 
-    Notes
-    -----
-    *Objective.* With the vector :math:`d_i` of sentence i, the target vectors *u* and the vectors *v* of the words,
-    :math:`\ell(x) = \log(1 + e^{-x})` and the negatives :math:`N_i` of the sentence, training minimises
-
-    .. math::
-
-        L = \sum_i \sum_{t \in S_i}
-        \Big( \ell(u_{w_t} \cdot h_t) + \sum_{n \in N_i, n \neq w_t} \ell(-u_n \cdot h_t) \Big)
-
-    where :math:`h_t` is :math:`d_i` in PV-DBOW, and in PV-DM :math:`d_i` joined with the vectors of the words at most
-    `window` positions from t.
-
-    *Memory.* The vectors of the training sentences take ``4 * n_components + 8`` bytes a sentence during the fit.
-
     References
     ----------
     .. [1] Quoc Le and Tomas Mikolov, "Distributed Representations of Sentences and Documents", ICML, 2014.
@@ -163,20 +142,44 @@ class ParagraphVectorizer(ShardedVectorizer):
     Examples
     --------
     >>> from skembed import ParagraphVectorizer
-    >>> sentences = [
-    ...     "The cat drinks milk.", "The cat sleeps.", "The bank lends money.",
-    ...     "The bank takes money.",
-    ... ] * 50
+    >>> sentences = ["The cat drinks milk.", "The cat sleeps.", "The bank lends money."] * 50
     >>> emb = ParagraphVectorizer(n_components=16, random_state=0).fit(sentences)
-    >>> emb.transform(["The cat drinks."]).shape
-    (1, 16)
-    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity(
-    ...     "cat drinks milk", "bank lends money"
-    ... )
+    >>> emb.similarity("cat drinks milk", "cat sleeps") > emb.similarity("cat sleeps", "bank")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    algorithm: str = "dbow"
+    combine: str = "mean"
+    window: int = 5
+    negative: int = 5
+    subsample: float = 1e-3
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    store_training_vectors: bool = False
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **ShardedVectorizer._parameter_constraints,
         "algorithm": [StrOptions({"dbow", "dm"})],
         "combine": [StrOptions({"concatenate", "mean", "sum"})],
@@ -193,69 +196,6 @@ class ParagraphVectorizer(ShardedVectorizer):
     word_vectors_ = Fitted[NDArray[np.float32]]()
     target_vectors_ = Fitted[NDArray[np.float32]]()
     training_vectors_ = Fitted[NDArray[np.float32] | None](or_none=True)
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        algorithm: str = "dbow",
-        combine: str = "mean",
-        window: int = 5,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        store_training_vectors: bool = False,
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.combine = combine
-        self.window = window
-        self.negative = negative
-        self.subsample = subsample
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.store_training_vectors = store_training_vectors
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _text_statistics(
         self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None

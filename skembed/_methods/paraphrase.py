@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.state import FittedState
-from .._validation.constraints import Constraints
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP).
 
@@ -33,16 +33,13 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves. "directions": the directions of the word vectors, each of which keeps its first length. "weights":
-        one weight a word, by which its vector counts in a sentence. "both": these two. "vectors", as in the paper,
-        moves a vector freely.
+        What moves of a word: its direction, at its first length; its weight in a sentence; "both"; or, as in the paper,
+        its vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
         "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
         cosine of a pair should exceed that with the most similar other sentence by `margin`.
@@ -59,14 +56,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence at transform. Cosines are the same.
     unknown : {"zero", "hash"}, default="hash"
-        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
-        alone.
+        A word that was not learned is left out ("zero") or gets a random direction ("hash"): :ref:`words`.
     learning_rate : float, default=0.001
-        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
-        linearly to zero over all passes, `max_iter` for each set of pairs.
+        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start; falls to zero.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
-        to 20 passes.
+        Passes over the pairs, or each of several sets of them. "auto" reads 2 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -74,8 +68,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -85,14 +78,11 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
-        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
-        pair that lacks a sentence is always an error.
+        Raise an error that names the row of a missing sentence, or take it as empty; in a pair it is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
-        paraphrases.
+        Pairs to learn from, instead of `X`. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
-        pairs has its own, and begins with the best weights of the set before.
+        Hold out some pairs, of each set, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
@@ -102,8 +92,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_jobs : int or None, default=None
-        Number of threads that encode text; -1 means all cores. One thread learns. It does not change one bit of the
-        result.
+        Number of threads that encode text; -1 means all cores. One learns. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
         Seed of the start values, the order of the pairs and all draws.
     verbose : int, default=0
@@ -122,20 +111,14 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
-        pairs follow each other; a held-out sentence is of the same set as the pass.
+        Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it.
     n_iter_, n_features_out_ : int
-        Number of passes made, over all sets of pairs, and of columns of the output.
+        Number of passes made, and of columns of the output.
 
     See Also
     --------
     PairCorpus : Pairs, encoded once.
     SiameseCBOWVectorizer : Takes the neighbours of a sentence for its paraphrases.
-
-    Notes
-    -----
-    *Negatives* of a sentence are the sentences of the other pairs of its block, except of pairs that are linked to its
-    own by a common text, directly or through other pairs.
 
     References
     ----------
@@ -151,22 +134,43 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     ...     "cheap flights", "car hire"
     ... )
     True
-
-    Sentences with equal labels are paraphrases too:
-
-    >>> sentences, topics = (
-    ...     ["cheap flights", "air tickets", "rent a car", "car hire"] * 9,
-    ...     [0, 0, 1, 1] * 9,
-    ... )
-    >>> emb = ParaphraseVectorizer(n_components=16, random_state=0)
-    >>> emb.fit_transform(sentences, topics).shape
-    (36, 16)
     """
 
-    _parameter_constraints: Constraints = {
-        **PooledVectorizer._parameter_constraints,
-        **PairedWords._parameter_constraints,
-    }
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    word_dropout: float = 0.0
+    pooling: str = "mean"
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {**PooledVectorizer._parameter_constraints, **PairedWords._parameter_constraints}
     _parameter_constraints.pop("weighting")
     _paper_settings = {
         "PP": {"n_components": 300, "learn": "vectors", "loss": "hinge", "margin": 0.4, "alpha": 1e-6}
@@ -174,75 +178,6 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         | {"unknown": "zero", "learning_rate": 0.005, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        word_dropout: float = 0.0,
-        pooling: str = "mean",
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.word_dropout = word_dropout
-        self.pooling = pooling
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _make_encoder(self, state: FittedState) -> WordSums:
         return self._encoder_of_words(state, self.word_dropout)

@@ -1,5 +1,6 @@
 """The estimator of the paper on Siamese CBOW."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -10,11 +11,12 @@ from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class SiameseCBOWVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 
@@ -29,54 +31,44 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. The n-grams of a model with the same
-        `ngram_range` and `n_buckets` are taken too; otherwise n-grams start at zero. The vectors are scaled to a median
-        length of 1, unless `init` is of this class. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
-        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`. With ten
-        to fifty labels per class begin near 0.05, and a `learning_rate` of 0.03.
+        Where the result lies between the start, 0, and what was learned, 1. From few labels begin near 0.05, with a
+        `learning_rate` of 0.03 (:ref:`few_labels`).
     context : {"auto", "order", "labels"}, default="auto"
-        What a sentence is learned from: "order", as in the paper, its neighbours in the text; "labels" other sentences
-        of its class, drawn anew in each pass, and no negative shares a class with it. "auto" takes labels where `y`
-        holds classes (strings or whole numbers) and neither `groups` nor `corpus` is given, and the order otherwise;
-        later fits of one model keep to the choice of the first.
+        What is learned from: "order", the neighbours in the text, as in the paper, or "labels", other sentences of the
+        class. "auto" takes labels where `y` holds classes and neither `groups` nor `corpus` is given; later fits keep
+        to the choice of the first.
     window : int, default=1
         Sentences on each side that count as neighbours; the paper takes 1. They are of the same document.
     ngram_range : tuple of (int, int), default=(1, 1)
-        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of adjacent words. With
-        ``analyzer="word+char_wb"`` n-grams of characters are there too. With "char" and "char_wb" it counts characters,
-        as in scikit-learn, and (1, 1) means (1, 4).
+        (1, n) learns word n-grams of up to n words beside the words: (1, 2) adds pairs of neighbours. With the
+        analyzers "char" and "char_wb" it counts characters, and (1, 1) means (1, 4).
     n_buckets : int, default=500_000
         Rows that the n-grams share, by hashing. Not used for words alone.
     negative : int, default=10
         Random sentences, not neighbours, to compare with. The paper uses 2.
     temperature : float or "auto", default="auto"
-        Divides the cosines before the softmax; from 1e-4 to 1e4. The paper has none, that is 1: as cosines are at most
-        1, its softmax is flat even for a perfect model. "auto" is 0.1, or 0.3 for a model learned from labels.
+        Divides the cosines before the softmax; the paper has 1. "auto" is 0.1, or 0.3 for a model learned from labels.
     word_dropout : float, default=0.0
         Probability that a word is left out of its sentence in a pass, at least 0 and below 1.
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"auto", "idf", "sif"} or None, default="auto"
-        Weight of a word in that mean. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n`` sentences,
-        "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f`` [2]_. None, as in the paper, means 1. "auto"
-        is "idf" for n-grams of characters from labels, else None.
+        Weight of a word in the sum: "idf" or "sif", as :ref:`training` says. None, as in the paper, means 1. "auto" is
+        "idf" for n-grams of characters from labels, else None.
     unknown : {"auto", "zero", "hash"}, default="auto"
-        A word that was not learned: "zero", as in the paper, leaves it out. "hash" gives it a random direction that
-        depends on its text alone. "auto" is "hash", or "zero" for a model learned from labels.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
+        "auto" is "hash", or "zero" for a model learned from labels.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", the paper's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.1
         Size of the steps, above 0. The paper uses 0.0001 for "sgd".
     max_iter : int or "auto", default="auto"
-        Passes over the text. The paper makes 1. "auto" reads 3 million words in all, in 5 to 20 passes; 5 where it
-        learns from classes `y`.
+        Passes over the text; the paper makes 1. "auto" reads 3 million words in all, in 5 to 20; from labels 5.
     batch_size : int or "auto", default="auto"
         Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
@@ -111,8 +103,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -145,37 +136,65 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     Notes
     -----
-    *Labels.* With classes `y` the neighbours of a sentence are other sentences of its class, and no negative shares a
-    class with it; see :class:`CBOSVectorizer`.
-
-    *Order.* Cross-validation and ``train_test_split`` take sentences out of reading order. To learn from the order
-    anyway, pass the ordered text as `corpus`: each fold learns from that, and `X` is only transformed.
+    Labels and order are as in :class:`CBOSVectorizer`: with classes `y` the neighbours of a sentence are sentences of
+    its class, and in cross-validation the ordered text belongs into `corpus`.
 
     References
     ----------
     .. [1] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
        Representations", ACL, 2016.
-    .. [2] Sanjeev Arora, Yingyu Liang and Tengyu Ma, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
-       ICLR, 2017.
 
     Examples
     --------
     >>> from skembed import SiameseCBOWVectorizer
-    >>> sentences = [
-    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
-    ...     "The market closed lower.",
-    ... ] * 50
-    >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SiameseCBOWVectorizer(n_components=16, max_iter=10, random_state=0).fit(
-    ...     sentences, groups=documents
-    ... )
-    >>> emb.similarity("cat sleeps", "drinks milk") > emb.similarity(
-    ...     "cat sleeps", "market closed"
-    ... )
+    >>> pets, shares = ["The cat sleeps.", "The cat drinks."], ["Stocks fell.", "Shares fell."]
+    >>> sentences, documents = (pets + shares) * 50, [i // 2 for i in range(200)]
+    >>> emb = SiameseCBOWVectorizer(16, min_count=1, max_iter=10, random_state=0)
+    >>> emb = emb.fit(sentences, groups=documents)
+    >>> emb.similarity("cat sleeps", "cat drinks") > emb.similarity("cat sleeps", "shares")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    interpolation: float = 1.0
+    context: str = "auto"
+    window: int = 1
+    ngram_range: tuple[int, int] = (1, 1)
+    n_buckets: int = 500_000
+    negative: int = 10
+    temperature: float | str = "auto"
+    word_dropout: float = 0.0
+    pooling: str = "mean"
+    weighting: str | None = "auto"
+    unknown: str = "auto"
+    solver: str = "adagrad"
+    learning_rate: float = 0.1
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int | str = "auto"
+    max_features: int | None = None
+    analyzer: Analyzer = "auto"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "window": [integers(1)],
@@ -191,85 +210,6 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         | {"batch_size": 100, "max_sentence_length": None, "min_count": 5}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        interpolation: float = 1.0,
-        context: str = "auto",
-        window: int = 1,
-        ngram_range: tuple[int, int] = (1, 1),
-        n_buckets: int = 500_000,
-        negative: int = 10,
-        temperature: float | str = "auto",
-        word_dropout: float = 0.0,
-        pooling: str = "mean",
-        weighting: str | None = "auto",
-        unknown: str = "auto",
-        solver: str = "adagrad",
-        learning_rate: float = 0.1,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int | str = "auto",
-        max_features: int | None = None,
-        analyzer: Analyzer = "auto",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.interpolation = interpolation
-        self.context = context
-        self.window = window
-        self.ngram_range = ngram_range
-        self.n_buckets = n_buckets
-        self.negative = negative
-        self.temperature = temperature
-        self.word_dropout = word_dropout
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         # With the standard deviation of the paper's normal numbers.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +20,14 @@ from .._training.learned_arrays import ArrayRecord
 from .._training.ridge import slices_of
 from .._training.state import Fitted
 from .._validation.columns import Labels, Rows, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.messages import warn_at_user
 from .._validation.targets import checked_targets
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class StudentVectorizer(SpelledWords):
     """Sentence embeddings learned from a large model's, the teacher's, without the model afterwards.
 
@@ -41,21 +42,18 @@ class StudentVectorizer(SpelledWords):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of the teacher's; a smaller number takes their strongest directions.
     word_vectors : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors of words to start from, such as those of a static model. A fitted estimator of this package embeds the
-        words of the text, whatever its tokenizer makes of them. From other models: ``(words, model.encode(words))``.
-        Words that the text lacks get a vector too. Clones share them.
+        Vectors of words to start from, such as those of a static model: a fitted estimator, which embeds the words of
+        the text, or ``(words, model.encode(words))``. Words that the text lacks get a vector too. Clones share them.
     alpha : float or "auto", default="auto"
-        Penalty of the regression. "auto" compares powers of two by the errors of predictions for sentences that are
-        left out, on at most 1,500 sentences.
+        Penalty of the regression. "auto" compares powers of two by predictions for at most 1,500 left-out sentences.
     unknown : {"ngrams", "zero"}, default="ngrams"
-        What becomes of a word that was not learned: the sum of its n-grams, or nothing.
+        A word that was not learned is the sum of its n-grams, or left out ("zero").
     min_count : int, default=1
         Words that occur less often have n-grams only.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char" and "char_wb" mean :class:`CharacterNgrams`. A callable gets an
-        item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -88,8 +86,7 @@ class StudentVectorizer(SpelledWords):
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of the teacher's vectors that predictions for sentences left out explain, on at most 1,500
-        sentences; 1 is best.
+        Part of the teacher's variance that predictions for at most 1,500 left-out sentences explain; 1 is best.
     word_counts_ : ndarray of shape (n_words,), dtype int64
         How often each word occurs in the text; 0 for a word that only `word_vectors` has.
     word_weights_ : ndarray of shape (n_words,), dtype float32
@@ -107,17 +104,10 @@ class StudentVectorizer(SpelledWords):
 
     Notes
     -----
-    *Rows of the text itself.* A student knows the sentences that it has learned from better than others. Where a
-    classifier learns from the same sentences, let it learn from the rows of `fit_left_out`: predictions as if each
-    sentence had been left out, in closed form. Beyond 1,500 sentences the diagonal that they need is estimated by 128
-    random vectors.
-
-    *Which sentences.* Own ones, like those that will be embedded; a thousand at random are a start. `score_` says
-    whether more would help.
-
-    *Features* of a sentence: words times idf, n-grams times idf, and the sum of given vectors. See :ref:`student`.
-
-    *Size.* Time and memory grow in proportion to sentences times `n_components`; the kernel is never stored.
+    A student knows the sentences that it has learned from better than others. Where a classifier learns from the same
+    sentences, take the rows of `fit_left_out`: predictions as if each sentence had been left out, in closed form
+    (beyond 1,500 sentences their diagonal is estimated by 128 random vectors). Learn from own sentences, like those
+    that will be embedded; `score_` says whether more would help.
 
     Examples
     --------
@@ -130,51 +120,33 @@ class StudentVectorizer(SpelledWords):
     True
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    word_vectors: WordVectors | Sequence[WordVectors] | None = None
+    alpha: float | str = "auto"
+    unknown: str = "ngrams"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+
     target_mean_ = Fitted[NDArray[np.float32]]()
     components_ = Fitted[NDArray[np.float32]]()
     alpha_ = Fitted[float]()
     score_ = Fitted[float]()
 
     _learns_from = "targets"
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **SpelledWords._parameter_constraints,
         "n_components": [integers(1), StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        word_vectors: WordVectors | Sequence[WordVectors] | None = None,
-        alpha: float | str = "auto",
-        unknown: str = "ngrams",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.word_vectors = word_vectors
-        self.alpha = alpha
-        self.unknown = unknown
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

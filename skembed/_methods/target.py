@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -24,13 +24,13 @@ from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.passes import AutoPasses
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints
 from .._validation.messages import brief
 from .._validation.targets import checked_targets
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 
 
+@dataclass(eq=False, repr=False)
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 
@@ -49,11 +49,8 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is 100, or that of the vectors of `init`, beside which `fit` warns of another.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: those of a fitted estimator of this package, times its word weights, and its tokenizer;
-        or given vectors, as `word_vectors` of :class:`MeanEmbeddingVectorizer` takes them, but no list. All words of
-        `init` are kept and come first in `vocabulary_`. Other words start at a direction that depends on their text
-        alone. Clones share `init`; in a grid of parameters put a fitted model into a
-        :class:`~sklearn.frozen.FrozenEstimator`, or its clone is not fitted. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     loss : str or tuple of str, default=("cosine", "similarity")
@@ -67,11 +64,9 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words. Changes lengths only; all losses compare directions.
     weighting : {"idf", "sif"} or None, default="sif"
-        Weight of a word in a sentence. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of ``n``
-        sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``. None means 1.
+        Weight of a word in the sentence: "idf" or "sif", as :ref:`training` says. None means 1.
     unknown : {"zero", "hash"}, default="hash"
-        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
-        alone.
+        A word that was not learned is left out ("zero") or gets a random direction ("hash"): :ref:`words`.
     solver : {"adam", "adagrad", "sgd"}, default="adam"
         "adam" and "adagrad" adapt the steps to each number. The rate of "adam" and "sgd" falls linearly to zero.
     learning_rate : float, default=0.002
@@ -85,8 +80,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`.
-        A callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -142,12 +136,9 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Notes
     -----
-    *Targets.* Only their directions count, so their lengths need not be equal. Where a teacher's vectors have a large
-    mean, as those of many transformers do, subtract it. A memory-mapped array is read from disk a chunk at a time; half
-    precision is enough.
-
-    *Pipelines.* The `y` of a pipeline holds labels. Learn from the teacher first, then put the student into the
-    pipeline as ``FrozenEstimator(student)``.
+    *Targets.* Only their directions count. Where a teacher's vectors have a large mean, subtract it. A memory-mapped
+    array is read a chunk at a time; half precision is enough. The `y` of a pipeline holds labels, so learn from the
+    teacher first and put ``FrozenEstimator(student)`` into the pipeline.
 
     References
     ----------
@@ -158,26 +149,53 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
 
     Examples
     --------
-    A dictionary backwards: from a definition to the word.
-
     >>> import numpy as np
     >>> from skembed import TargetVectorizer
     >>> words = ["cat", "river", "bread", "engine"]
     >>> vectors = np.random.default_rng(0).normal(size=(4, 8))
-    >>> definitions = [
-    ...     "a small animal that purrs", "water that flows to the sea",
-    ...     "food baked from flour", "a machine that drives a car",
-    ... ]
+    >>> definitions = ["an animal that purrs", "water that flows", "baked flour", "a machine"]
     >>> emb = TargetVectorizer(16, loss="cosine", min_count=1, max_iter=50, random_state=0)
     >>> emb = emb.fit(definitions * 20, np.tile(vectors, (20, 1)))
     >>> words[np.argmax(emb.predict(["an animal that purrs"]) @ vectors.T)]
     'cat'
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    loss: Any = ("cosine", "similarity")
+    temperature: float = 0.05
+    margin: float = 0.1
+    pooling: str = "mean"
+    weighting: str | None = "sif"
+    unknown: str = "hash"
+    solver: str = "adam"
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 2
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     coef_ = Fitted[NDArray[np.float32]]()
     _learns_from = "targets"
     _auto_passes = AutoPasses(20_000_000, least=8, most=50)
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -194,71 +212,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         for name, loss in {"DictRep": "cosine", "DictRep, ranking": "hinge"}.items()
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        loss: Any = ("cosine", "similarity"),
-        temperature: float = 0.05,
-        margin: float = 0.1,
-        pooling: str = "mean",
-        weighting: str | None = "sif",
-        unknown: str = "hash",
-        solver: str = "adam",
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 2,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._shards.plan import MergeSchedule
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, Settings, integers
+from .._validation.constraints import Settings, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -30,6 +31,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them.
 
@@ -44,10 +46,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The papers' baselines use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes, but no list. All its words are kept and come first in `vocabulary_`.
-        Other words start at a direction that depends on their text alone. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
@@ -57,18 +57,15 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
-        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
+        Threshold t, above 0: a word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean or the sum of its words at transform.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in that sum at transform. "idf" is ``log((1 + n) / (1 + df)) + 1``, of a word in ``df`` of
-        ``n`` sentences, "sif" is ``a / (a + f)`` with ``a = 0.001`` and its frequency ``f``.
+        Weight of a word at transform: "idf" or "sif", as :ref:`training` says. None means 1.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word without a vector. "zero", as in the papers, leaves it out. "hash" gives it a random
-        direction that depends on its text alone.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", word2vec's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", word2vec's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.3
         Size of the steps, above 0. For "sgd" begin with word2vec's 0.025 (skip-gram) or 0.05 (bag of words).
     max_iter : int or "auto", default="auto"
@@ -80,8 +77,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -105,8 +101,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards of the text, which the `engine` given to `fit` can learn at once: see :ref:`more_text`. It changes the
-        result. None or 1 means one trainer.
+        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -147,14 +142,46 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     --------
     >>> from skembed import Word2VecVectorizer
     >>> sentences = ["The cat drinks milk.", "The bank lends money."] * 50
-    >>> emb = Word2VecVectorizer(n_components=16, random_state=0)
-    >>> emb.fit_transform(sentences).shape
-    (100, 16)
+    >>> emb = Word2VecVectorizer(n_components=16, random_state=0).fit(sentences)
     >>> emb.similarity("cat", "milk") > emb.similarity("cat", "bank")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    algorithm: str = "skipgram"
+    window: int = 5
+    negative: int = 5
+    subsample: float = 1e-3
+    pooling: str = "mean"
+    weighting: str | None = None
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.3
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_shards: int | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **ShardedVectorizer._parameter_constraints,
         "freeze_init": ["boolean"],
@@ -166,75 +193,6 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        algorithm: str = "skipgram",
-        window: int = 5,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        pooling: str = "mean",
-        weighting: str | None = None,
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.3,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_shards: int | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.freeze_init = freeze_init
-        self.algorithm = algorithm
-        self.window = window
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.weighting = weighting
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_shards = n_shards
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)

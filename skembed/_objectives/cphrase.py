@@ -31,14 +31,14 @@ from .._training.encoded_text import (
     count_words_of_runs,
     keep_probability,
     longest_sentence,
-    runs_of_thread,
     sentence_of_block,
 )
-from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
-from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
+from .._training.negatives import Negatives, make_negatives, noise_weights
+from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
+from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread
 
 
 class CPhraseOptions(NamedTuple):
@@ -146,13 +146,9 @@ def list_balanced(n, phrases, thread):
 
 
 @njit(**INLINE_LLVM)
-def begin_sentence(s, n, half, seed, options, target_weights, scratch):
-    """Draw the negatives of a sentence; the gradients of these and of its words begin at zero."""
+def begin_gradients(s, n, options, scratch):
+    """The gradients of the words and negatives of a sentence begin at zero."""
     source, target = scratch.source, scratch.target
-    for j in range(options.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
-        target.row[s.target + j] = draw_negative(options.negatives, half, bits)
-        prefetch_row(target_weights, target.row[s.target + j])
     for e in range(s.source, s.source + n):
         source.square[e] = 0.0
         for column in range(source.vectors.shape[1]):
@@ -231,11 +227,10 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
     buffer = scratch.rows.shape[0] // team.n_threads * team.thread
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
-        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
-        first_sentence = (first_run - block.first_run) * plan.run_length
-        first_target = t = first_source + first_sentence * options.negative
-        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+        first, last, n_before = sentences_of_thread(scratch.run_ptr, plan, block, team)
+        first_source = e = n_before
+        first_target = t = n_before + first * options.negative
+        for i in range(first, last):
             sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, weights[0], options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
@@ -246,8 +241,8 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
                 continue
             if options.opening < 0:
                 n_phrases = list_balanced(n, phrases, team.thread)
-            half = half_of_words(options.negatives, plan.seed, block, i)
-            begin_sentence(s, n, half, plan.seed, options, weights[1], scratch)
+            draw_negatives(s, block, i, options, options.negative, plan.seed, 5, weights[1], target)
+            begin_gradients(s, n, options, scratch)
             for phrase in range(-n, n_phrases):
                 left, right, height = phrase + n, phrase + n + 1, np.int64(0)
                 if phrase >= 0:
@@ -259,9 +254,8 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
             list_gradients(s, n, options, scratch)
             e += n
             t += n + options.negative
-        sort_by_owner(source, source_rows.owner, first_source, e, team)
-        sort_by_owner(target, target_rows.owner, first_target, t, team)
-        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+        matrices = (source_rows, source), (target_rows, target)
+        if end_word_block(matrices, (first_source, first_target), (e, t), update, losses, block, team):
             return
 
 

@@ -12,7 +12,6 @@ and with `autoencode` its own, with the logistic loss :math:`\ell(x) = \log(1 + 
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from numba import njit
 
 from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
-from .._compiled.rows import ONE, Selection, combine, dots, logistic, prefetch_row
+from .._compiled.rows import Selection, combine, prefetch_row
 from .._compiled.sync import Team, random_bits, uniform
 from .._training.encoded_text import (
     EncodedText,
@@ -30,14 +29,14 @@ from .._training.encoded_text import (
     count_words_of_runs,
     keep_probability,
     longest_sentence,
-    runs_of_thread,
     sentence_of_block,
 )
-from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
-from .._training.sentence_blocks import Bag, Losses, end_block, list_entries, make_losses
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
+from .._training.negatives import Negatives, make_negatives
+from .._training.sentence_blocks import Bag, Losses, list_entries, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
+from .._training.word_blocks import draw_negatives, end_word_block, score_words, sentences_of_thread
 
 
 class FastSentOptions(NamedTuple):
@@ -76,15 +75,6 @@ class AroundSentence(NamedTuple):
 
 
 @njit(**INLINE_LLVM)
-def draw_negatives(s, half, options, seed, target_weights, target):
-    """Draw the words that all words around a sentence are compared with."""
-    for e in range(s.target, s.target + options.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(e - s.target))
-        target.row[e], target.vector[e] = draw_negative(options.negatives, half, bits), s.i
-        prefetch_row(target_weights, target.row[e])
-
-
-@njit(**INLINE_LLVM)
 def list_words_around(s, text, border, options, seed, target_weights, target):
     """List the words that a sentence predicts, as entries behind its negatives; returns their number.
 
@@ -99,59 +89,28 @@ def list_words_around(s, text, border, options, seed, target_weights, target):
             if word < text.word_weight.shape[0]:
                 bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(p))
                 if uniform(bits) < options.keep[word]:
-                    target.row[e], target.vector[e] = word, s.i
+                    target.row[e] = word
                     prefetch_row(target_weights, word)
                     e += 1
     return e - first
 
 
 @njit(**INLINE_NUMBA)
-def score_words_around(s, n_words, target_weights, options, scratch):
-    """Errors of the words that a sentence predicts and of its negatives, as scales of their entries; returns the loss.
-
-    The score of a negative is computed once and counts for each word but itself.
-    """
-    target, errors, negative_errors = scratch.target, scratch.error, scratch.negative_error
-    first = s.target + options.negative
-    words = Selection(target_weights, target.row, first, n_words)
-    negatives = Selection(target_weights, target.row, s.target, options.negative)
-    dots(errors, s.thread, target.vectors, s.i, words)
-    dots(negative_errors, s.thread, target.vectors, s.i, negatives)
-    for k in range(n_words):
-        errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
-    loss = logistic(errors, s.thread, n_words)
-    for k in range(n_words):
-        target.scale[first + k] = -errors[s.thread, k] / np.float32(n_words)
-    for k in range(options.negative):
-        target.scale[s.target + k] = negative_errors[s.thread, k]
-    logistic(negative_errors, s.thread, options.negative)
-    for k in range(options.negative):
-        e, error = s.target + k, negative_errors[s.thread, k]
-        n_others = n_words
-        for other in range(first, first + n_words):
-            n_others -= target.row[other] == target.row[e]
-        # log(1 + exp(x)) from x and its derivative, whichever of the two is accurate.
-        loss += n_others * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
-        target.scale[e] = error * np.float32(n_others) / np.float32(n_words)
-        if n_others == 0:
-            target.vector[e] = target.vectors.shape[0] - 1  # no step
-    return loss / n_words
-
-
-@njit(**INLINE_NUMBA)
-def learn_from_around(s, half, text, plan, rows, options, scratch):
+def learn_from_around(s, block, text, plan, rows, options, scratch):
     """One sentence against frozen weights; returns the loss, and the numbers of predicted and own words, or zeros."""
     source, target, target_weights = scratch.source, scratch.target, rows[1].weights
     n_own = list_entries(text, options.bag, plan.seed, s.i, s.sentence, source, s.source)
     if n_own == 0:
         return 0.0, 0, 0
-    draw_negatives(s, half, options, plan.seed, target_weights, target)
+    draw_negatives(s, block, s.i, options, options.negative, plan.seed, 2, target_weights, target)
     n_words = list_words_around(s, text, plan.border, options, plan.seed, target_weights, target)
     if n_words == 0:
         return 0.0, 0, 0
     words = Selection(rows[0].weights, source.row, s.source, n_own)
     target.square[s.i] = combine(target.vectors, s.i, source.scale, s.source, words)
-    loss = score_words_around(s, n_words, target_weights, options, scratch)
+    loss = score_words(s, n_words, options.negative, 1.0, target_weights, scratch) / n_words
+    for e in range(s.target, s.target + options.negative + n_words):
+        target.scale[e] /= np.float32(n_words)
     predicted = Selection(target_weights, target.row, s.target, options.negative + n_words)
     source.square[s.i] = combine(source.vectors, s.i, target.scale, s.target, predicted)
     return loss, n_words, n_own
@@ -163,25 +122,21 @@ def train_fastsent(text, rows, options, scratch, plan, update, team):
     source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
-        n_before = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
-        first_sentence = (first_run - block.first_run) * plan.run_length
+        first, last, n_before = sentences_of_thread(scratch.run_ptr, plan, block, team)
         first_source = e = n_before + team.thread
-        first_target = t = n_before * scratch.most + first_sentence * options.negative
-        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+        first_target = t = n_before * scratch.most + first * options.negative
+        for i in range(first, last):
             sentence, _ = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
                 continue
-            half = half_of_words(options.negatives, plan.seed, block, i)
             s = AroundSentence(sentence, i, e, t, team.thread)
-            losses.loss[i], n_words, n_own = learn_from_around(s, half, text, plan, rows, options, scratch)
+            losses.loss[i], n_words, n_own = learn_from_around(s, block, text, plan, rows, options, scratch)
             losses.n_targets[i] = n_words > 0
             e += n_own
             t += n_words + options.negative * (n_words > 0)
-        sort_by_owner(source, source_rows.owner, first_source, e, team)
-        sort_by_owner(target, target_rows.owner, first_target, t, team)
-        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+        matrices = (source_rows, source), (target_rows, target)
+        if end_word_block(matrices, (first_source, first_target), (e, t), update, losses, block, team):
             return
 
 

@@ -17,7 +17,6 @@ joined with the words around it (PV-DM). Occurrences of frequent words are left 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -31,7 +30,6 @@ from .._compiled.rows import (
     Selection,
     add_scaled,
     combine,
-    combine_strided,
     copy_scaled,
     dots,
     logistic,
@@ -48,22 +46,14 @@ from .._training.encoded_text import (
     count_words_of_runs,
     keep_probability,
     longest_sentence,
-    runs_of_thread,
     sentence_of_block,
 )
-from .._training.learned_arrays import (
-    Rows,
-    SparseGradient,
-    Update,
-    assign_rows,
-    make_gradient,
-    sort_by_owner,
-    take_step,
-)
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
-from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, take_step
+from .._training.negatives import Negatives, make_negatives, noise_weights
+from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
+from .._training.word_blocks import draw_negatives, end_word_block, gather_negatives, score_words, sentences_of_thread
 
 # Noise words that PV-DBOW draws for each negative. Their weight is smaller by this factor. All words of a sentence have
 # the same noise words.
@@ -118,15 +108,6 @@ class Paragraph(NamedTuple):
 
 
 @njit(**INLINE_LLVM)
-def draw_noise(s, half, options, seed, target_weights, target):
-    """Draw the words that all predicted words of a sentence are compared with."""
-    for e in range(s.target, s.target + options.n_noise):
-        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(e - s.target))
-        target.row[e] = draw_negative(options.negatives, half, bits)
-        prefetch_row(target_weights, target.row[e])
-
-
-@njit(**INLINE_LLVM)
 def list_kept_words(s, text, options, seed, target_weights, target):
     """List the known words of a sentence that are not left out, as entries behind the noise; returns their number."""
     n_known, first = np.int64(0), s.target + options.n_noise
@@ -158,36 +139,11 @@ def move_sentence(s, n_predicted, sentence_rows, square, block, update, scratch)
 
 @njit(**INLINE_NUMBA)
 def learn_bag(s, n_words, sentence_weights, target_weights, options, scratch):
-    """PV-DBOW: the vector of a sentence against frozen words; returns the loss and the mean square of its gradient.
-
-    The score of a negative is computed once and counts for each predicted word but itself.
-    """
-    target, errors, negative_errors = scratch.target, scratch.error, scratch.negative_error
-    first = s.target + options.n_noise
+    """PV-DBOW: the vector of a sentence against frozen words; returns the loss and the mean square of its gradient."""
+    target = scratch.target
     copy_scaled(target.vectors, s.i, ONE, sentence_weights, s.sentence)
     target.square[s.i] = mean_square(target.vectors, s.i)
-    words = Selection(target_weights, target.row, first, n_words)
-    noise = Selection(target_weights, target.row, s.target, options.n_noise)
-    dots(errors, s.thread, target.vectors, s.i, words)
-    dots(negative_errors, s.thread, target.vectors, s.i, noise)
-    for k in range(n_words):
-        errors[s.thread, k] *= -ONE  # so that errors and losses are those of negatives
-    loss = logistic(errors, s.thread, n_words)
-    for k in range(n_words):
-        target.scale[first + k], target.vector[first + k] = -errors[s.thread, k], s.i
-    for k in range(options.n_noise):
-        target.scale[s.target + k] = negative_errors[s.thread, k]
-    logistic(negative_errors, s.thread, options.n_noise)
-    for k in range(options.n_noise):
-        e, error = s.target + k, negative_errors[s.thread, k]
-        n_others = n_words
-        for other in range(first, first + n_words):
-            n_others -= target.row[other] == target.row[e]
-        weight = options.noise_weight * np.float32(n_others)
-        # log(1 + exp(x)) from x and its derivative, whichever of the two is accurate.
-        loss += weight * (max(target.scale[e], np.float32(0.0)) - math.log(max(error, ONE - error)))
-        target.scale[e] = error * weight
-        target.vector[e] = s.i if n_others > 0 else target.vectors.shape[0] - 1  # the last one is zero: no step
+    loss = score_words(s, n_words, options.n_noise, options.noise_weight, target_weights, scratch)
     both = Selection(target_weights, target.row, s.target, options.n_noise + n_words)
     return loss, combine(scratch.sentence_gradient, s.i, target.scale, s.target, both)
 
@@ -241,10 +197,7 @@ def learn_windows(s, n, sentence_weights, source_weights, target_weights, option
         target.scale[first + k], target.vector[first + k] = -scratch.error[s.thread, 0], hidden
         combine(scratch.own_joined, at, scratch.negative_error_flat, at * width, noise)
         add_scaled(scratch.own_joined, at, target.scale[first + k], target_weights, np.int64(target.row[first + k]))
-    for j in range(options.n_noise):
-        e, of_negative = s.target + j, (scratch.negative_error_flat, s.a * width + j, width)
-        target.vector[e], target.scale[e] = e, ONE
-        target.square[e] = combine_strided(target.vectors, e, of_negative, hidden_vectors)
+    gather_negatives(s, options.n_noise, s.a * width, hidden_vectors, scratch)
     return loss
 
 
@@ -274,11 +227,10 @@ def train_paragraphs(text, rows, options, scratch, plan, update, team):
     sentence_rows, source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
-        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
-        first_sentence = (first_run - block.first_run) * plan.run_length
-        first_target = t = first_source + first_sentence * options.n_noise
-        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+        first, last, n_before = sentences_of_thread(scratch.run_ptr, plan, block, team)
+        first_source = e = n_before
+        first_target = t = n_before + first * options.n_noise
+        for i in range(first, last):
             sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, target_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
@@ -288,8 +240,7 @@ def train_paragraphs(text, rows, options, scratch, plan, update, team):
             n = list_kept_words(s, text, options, plan.seed, target_rows.weights, target)
             if n == 0:
                 continue
-            half = half_of_words(options.negatives, plan.seed, block, i)
-            draw_noise(s, half, options, plan.seed, target_rows.weights, target)
+            draw_negatives(s, block, i, options, options.n_noise, plan.seed, 2, target_rows.weights, target)
             if options.window == 0:
                 losses.loss[i], square = learn_bag(s, n, sentence_rows.weights, target_rows.weights, options, scratch)
             else:
@@ -301,9 +252,8 @@ def train_paragraphs(text, rows, options, scratch, plan, update, team):
             losses.n_targets[i] = n
             t += n + options.n_noise
             move_sentence(s, n, sentence_rows, square, block, update, scratch)
-        sort_by_owner(source, source_rows.owner, first_source, e, team)
-        sort_by_owner(target, target_rows.owner, first_target, t, team)
-        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+        matrices = (source_rows, source), (target_rows, target)
+        if end_word_block(matrices, (first_source, first_target), (e, t), update, losses, block, team):
             return
 
 

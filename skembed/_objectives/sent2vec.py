@@ -40,14 +40,14 @@ from .._training.encoded_text import (
     count_words_of_runs,
     keep_probability,
     longest_sentence,
-    runs_of_thread,
     sentence_of_block,
 )
-from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives
-from .._training.sentence_blocks import Losses, end_block, features_with, list_features, make_losses, source_matrix
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
+from .._training.negatives import Negatives, make_negatives
+from .._training.sentence_blocks import Losses, features_with, list_features, make_losses, source_matrix
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
+from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread
 
 
 class Sent2VecOptions(NamedTuple):
@@ -99,14 +99,12 @@ class TargetSentence(NamedTuple):
 
 
 @njit(**INLINE_LLVM)
-def draw_words(s, half, options, seed, target_weights, scratch):
+def draw_words(s, block, options, seed, target_weights, scratch):
     """Draw the negatives of a sentence, and which of its words are targets: 0 in `own_of`, -1 for the others."""
     target = scratch.target
+    draw_negatives(s, block, s.i, options, options.negative, seed, 2, target_weights, target)
     for j in range(options.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(2), np.uint64(s.sentence), np.uint64(j))
-        word = draw_negative(options.negatives, half, bits)
-        prefetch_row(target_weights, word)
-        scratch.candidates[s.thread, 1 + j] = target.row[s.target + j] = word
+        scratch.candidates[s.thread, 1 + j] = target.row[s.target + j]
         # The vectors of the negatives have the indices of their entries; those of the targets follow.
         target.vector[s.target + j], target.scale[s.target + j] = s.target + j, ONE
     for i in range(s.a, s.a + s.n):
@@ -269,10 +267,10 @@ def set_thresholds(s, n_features, n_targets, options, scratch):
 
 
 @njit(**INLINE_NUMBA)
-def learn_sentence(s, half, text, rows, options, seed, scratch):
+def learn_sentence(s, block, text, rows, options, seed, scratch):
     """All targets of one sentence against frozen weights; returns the loss, and the numbers of targets and features."""
     source_weights, target_weights = rows[0].weights, rows[1].weights
-    draw_words(s, half, options, seed, target_weights, scratch)
+    draw_words(s, block, options, seed, target_weights, scratch)
     n_features = list_features(s, text.word_weight, options, seed, scratch)
     n_targets = leave_targets_out(s, n_features, source_weights, options, scratch)
     if n_targets == 0:
@@ -291,12 +289,10 @@ def train_sent2vec(text, rows, options, scratch, plan, update, team):
     source_rows, target_rows = rows
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
-        a = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
-        first_sentence = (first_run - block.first_run) * plan.run_length
-        first_source = e = a * options.max_order
-        first_target = t = a + first_sentence * options.negative
-        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+        first, last, n_before = sentences_of_thread(scratch.run_ptr, plan, block, team)
+        first_source = e = n_before * options.max_order
+        first_target = t = n_before + first * options.negative
+        for i in range(first, last):
             sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
@@ -306,15 +302,14 @@ def train_sent2vec(text, rows, options, scratch, plan, update, team):
                 scratch.words[a + n] = text.tokens[p]
                 n += text.tokens[p] < text.word_weight.shape[0]
             if n > 1:
-                half = half_of_words(options.negatives, plan.seed, block, i)
                 s = TargetSentence(sentence, i, a, n, e, t, team.thread)
-                losses.loss[i], n_targets, n_features = learn_sentence(s, half, text, rows, options, plan.seed, scratch)
+                found = learn_sentence(s, block, text, rows, options, plan.seed, scratch)
+                losses.loss[i], n_targets, n_features = found
                 losses.n_targets[i] = n_targets
                 e += n_features
                 t += n_targets + options.negative * (n_targets > 0)
-        sort_by_owner(source, source_rows.owner, first_source, e, team)
-        sort_by_owner(target, target_rows.owner, first_target, t, team)
-        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+        matrices = (source_rows, source), (target_rows, target)
+        if end_word_block(matrices, (first_source, first_target), (e, t), update, losses, block, team):
             return
 
 

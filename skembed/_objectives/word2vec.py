@@ -20,7 +20,7 @@ from numba import njit
 
 from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_NUMBA, lean_kernel
-from .._compiled.rows import ONE, Selection, combine, combine_strided, copy_scaled, dots, logistic, padded, prefetch_row
+from .._compiled.rows import ONE, Selection, combine, copy_scaled, dots, logistic, padded, prefetch_row
 from .._compiled.sync import Team, below, random_bits, uniform
 from .._training.encoded_text import (
     EncodedText,
@@ -30,14 +30,14 @@ from .._training.encoded_text import (
     count_words_of_runs,
     keep_probability,
     longest_sentence,
-    runs_of_thread,
     sentence_of_block,
 )
-from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, sort_by_owner
-from .._training.negatives import Negatives, draw_negative, half_of_words, make_negatives, noise_weights
-from .._training.sentence_blocks import Losses, end_block, make_losses
+from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
+from .._training.negatives import Negatives, make_negatives, noise_weights
+from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
+from .._training.word_blocks import draw_negatives, end_word_block, gather_negatives, sentences_of_thread
 
 
 class Word2VecOptions(NamedTuple):
@@ -98,18 +98,6 @@ def keep_words(text, sentence, seed, options, target_weights, words, a):
 
 
 @njit(**INLINE_NUMBA)
-def draw_windows(s, half, seed, options, target_weights, scratch):
-    """Draw the negatives of a sentence and the window of each of its words."""
-    for j in range(options.negative):
-        bits = random_bits(np.uint64(seed), np.uint64(5), np.uint64(s.sentence), np.uint64(j))
-        scratch.target.row[s.target + j] = draw_negative(options.negatives, half, bits)
-        prefetch_row(target_weights, scratch.target.row[s.target + j])
-    for i in range(s.n):
-        bits = random_bits(np.uint64(seed), np.uint64(4), np.uint64(s.sentence), np.uint64(i))
-        scratch.near[s.a + i] = 1 + below(bits, options.window)
-
-
-@njit(**INLINE_NUMBA)
 def learn_position(s, i, source_weights, target_weights, options, scratch):
     """Word i of a sentence against frozen weights: errors, and the gradient of its hidden vector.
 
@@ -160,17 +148,6 @@ def learn_position(s, i, source_weights, target_weights, options, scratch):
 
 
 @njit(**INLINE_NUMBA)
-def gather_negative_gradients(s, options, scratch):
-    """What the negatives of a sentence get from all positions."""
-    target, width = scratch.target, scratch.negative_error.shape[1]
-    hidden = Selection(target.vectors, scratch.arange, target.capacity + s.a, s.n)
-    for j in range(options.negative):
-        e, errors = s.target + j, (scratch.negative_error_flat, s.a * width + j, width)
-        target.vector[e], target.scale[e] = e, ONE
-        target.square[e] = combine_strided(target.vectors, e, errors, hidden)
-
-
-@njit(**INLINE_NUMBA)
 def gather_window_gradients(s, options, scratch):
     """What each word gets, from its own position and from those that have it in their window."""
     source, target, rows, scale, buffer = scratch.source, scratch.target, scratch.rows, scratch.scale, s.buffer
@@ -207,11 +184,10 @@ def train_word2vec(text, rows, options, scratch, plan, update, team):
     buffer = scratch.rows.shape[0] // team.n_threads * team.thread
     for index in range(plan.first_block, plan.last_block):
         block = block_of(plan, index)
-        first_run, last_run = runs_of_thread(scratch.run_ptr, block, team)
-        first_source = e = scratch.run_ptr[first_run] - scratch.run_ptr[block.first_run]
-        first_sentence = (first_run - block.first_run) * plan.run_length
-        first_target = t = first_source + first_sentence * options.negative
-        for i in range(first_sentence, (last_run - block.first_run) * plan.run_length):
+        first, last, n_before = sentences_of_thread(scratch.run_ptr, plan, block, team)
+        first_source = e = n_before
+        first_target = t = n_before + first * options.negative
+        for i in range(first, last):
             sentence, a = sentence_of_block(text, plan, scratch.run_ptr, block, i, source_rows.weights, options.keep)
             losses.loss[i], losses.n_targets[i] = 0.0, 0
             if sentence < 0:
@@ -220,21 +196,23 @@ def train_word2vec(text, rows, options, scratch, plan, update, team):
             if n < 2:
                 continue
             s = WindowSentence(sentence, a, n, e, t, buffer)
-            half = half_of_words(options.negatives, plan.seed, block, i)
-            draw_windows(s, half, plan.seed, options, target_rows.weights, scratch)
+            draw_negatives(s, block, i, options, options.negative, plan.seed, 5, target_rows.weights, target)
+            for position in range(n):
+                bits = random_bits(np.uint64(plan.seed), np.uint64(4), np.uint64(sentence), np.uint64(position))
+                scratch.near[a + position] = 1 + below(bits, options.window)
             for position in range(n):
                 loss, n_predicted = learn_position(
                     s, position, source_rows.weights, target_rows.weights, options, scratch
                 )
                 losses.loss[i] += loss
                 losses.n_targets[i] += n_predicted
-            gather_negative_gradients(s, options, scratch)
+            hidden = Selection(target.vectors, scratch.arange, target.capacity + a, n)
+            gather_negatives(s, options.negative, a * scratch.negative_error.shape[1], hidden, scratch)
             gather_window_gradients(s, options, scratch)
             e += n
             t += n + options.negative
-        sort_by_owner(source, source_rows.owner, first_source, e, team)
-        sort_by_owner(target, target_rows.owner, first_target, t, team)
-        if end_block(((source_rows, source), (target_rows, target)), update, losses, block, team):
+        matrices = (source_rows, source), (target_rows, target)
+        if end_word_block(matrices, (first_source, first_target), (e, t), update, losses, block, team):
             return
 
 

@@ -17,4 +17,5 @@ __all__ = [
     "sentence_blocks",
     "state",
     "trainer",
+    "word_blocks",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -19,7 +20,7 @@ from .._training.encoded_text import Annotations
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 from ._parses import ParsesMixin, brackets_of, check_parses
 
@@ -32,6 +33,7 @@ def _start_of_words(limit: float, without: list[int]) -> Start:
     return fill
 
 
+@dataclass(eq=False, repr=False)
 class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     r"""Sum of word vectors, learned so that the constituents of a parse predict the words around them: C-PHRASE.
 
@@ -39,36 +41,31 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     behind it, the more of them the higher it stands in the tree [1]_. With single words alone that is skip-gram. The
     trees are those of a parser, which are given as brackets, or balanced ones.
 
-    The :ref:`User Guide <cphrase>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <cphrase>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int, default=100
         Length of the vectors. The paper has 300.
     trees : {"balanced", "bracketed"}, default="balanced"
-        "balanced" needs no parser: the first and the second word are a constituent, the third and the fourth, and so
-        on; then these pairs in the same way. "bracketed" takes the constituents from the text, which has brackets as
-        parsers write them: ``(S (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which
-        is not used; ``( dogs bark)`` has none. For trees of nltk or nested lists pass `words_of_tree` as
-        `analyzer`. `transform` takes text with brackets or without.
+        "balanced" needs no parser: pairs of neighbouring words are constituents, then pairs of these, and so on.
+        "bracketed" reads them from the text, ``(S (NP dogs) (VP bark))``, where what follows an opening bracket is an
+        unused label; `transform` also takes plain text. For trees of nltk or nested lists pass `words_of_tree` as
+        `analyzer`.
     window : int, default=5
         Words before and behind a word that it predicts.
     window_growth : int, default=2
-        How many words more a constituent predicts on each side with each level of the tree below it. 0 gives all
-        constituents the same window.
+        Words more that a constituent predicts on each side for each level of the tree below it.
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
-        Threshold t, above 0. A word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``. A
-        constituent is what is kept of its words.
+        Threshold t, above 0: a word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``.
     pooling : {"mean", "sum"}, default="sum"
         Whether a sentence is the sum (the paper) or the mean of its words at transform.
     unknown : {"zero", "hash"}, default="hash"
-        What becomes of a word without a vector. "zero", as in the paper, leaves it out. "hash" gives it a random
-        direction that depends on its text alone.
+        A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" divides the steps of a word by the root of its summed squared gradients. "sgd", the paper's, takes
-        plain steps at a rate that falls linearly to zero.
+        "adagrad" adapts the steps to each word; "sgd", the paper's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.3
         Size of the steps, above 0. For "sgd" begin with 0.025.
     max_iter : int or "auto", default="auto"
@@ -80,11 +77,9 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
-        Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used
-        with ``trees="bracketed"``.
+        Regular expression of a word; None finds the words of any script (:ref:`words`). Not used with brackets.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None
@@ -136,18 +131,6 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     Word2VecVectorizer : Predicts from single words, in windows.
     RecursiveAutoencoderVectorizer : The other method that takes parses.
 
-    Notes
-    -----
-    *Objective.* With the source vectors *v* and the target vectors *u* of the words, the constituents *C* of a
-    sentence, the words :math:`A_C` around each, the negatives *N* of the sentence and :math:`\ell(x) = \log(1 +
-    e^{-x})`, it minimises
-
-    .. math::
-
-        h_C = \frac{1}{|C|} \sum_{w \in C} v_w, \qquad
-        L = \sum_C \Big( \sum_{a \in A_C} \ell(u_a \cdot h_C)
-        + |A_C| \sum_{n \in N, n \notin A_C} \ell(-u_n \cdot h_C) \Big)
-
     References
     ----------
     .. [1] N. T. Pham, G. Kruszewski, A. Lazaridou and M. Baroni, "Jointly Optimizing Word Representations for Lexical
@@ -161,13 +144,42 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     ...     "(S (NP the bank) (VP lent (NP the money)))",
     ... ] * 50
     >>> emb = CPhraseVectorizer(16, trees="bracketed", random_state=0).fit(parses)
-    >>> emb.transform(["the dog barked", "(S (NP the dog) barked)"]).shape
-    (2, 16)
     >>> emb.similarity("dog", "barked") > emb.similarity("dog", "money")
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    trees: str = "balanced"
+    window: int = 5
+    window_growth: int = 2
+    negative: int = 5
+    subsample: float = 1e-3
+    pooling: str = "sum"
+    unknown: str = "hash"
+    solver: str = "adagrad"
+    learning_rate: float = 0.3
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **PooledVectorizer._parameter_constraints,
         **TrainedVectorizer._parameter_constraints,
         "solver": [StrOptions({"adagrad", "sgd"})],
@@ -186,69 +198,6 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         | {"max_iter": 5, "batch_size": 1, "min_count": 5}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        trees: str = "balanced",
-        window: int = 5,
-        window_growth: int = 2,
-        negative: int = 5,
-        subsample: float = 1e-3,
-        pooling: str = "sum",
-        unknown: str = "hash",
-        solver: str = "adagrad",
-        learning_rate: float = 0.3,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.trees = trees
-        self.window = window
-        self.window_growth = window_growth
-        self.negative = negative
-        self.subsample = subsample
-        self.pooling = pooling
-        self.unknown = unknown
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _brackets(self, state: FittedState) -> tuple[int, int] | None:
         return brackets_of(state.vocabulary_) if self.trees == "bracketed" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any
 
@@ -14,7 +15,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
 from .._training.passes import AutoPasses
 from .._training.state import Fitted
-from .._validation.constraints import Constraints, Settings
+from .._validation.constraints import Settings
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._recurrent import Network, RecurrentVectorizer, SentenceIds, Target, list_known
@@ -32,6 +33,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
+@dataclass(eq=False, repr=False)
 class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE.
 
@@ -42,31 +44,25 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     It is slow: thousands of words a second, where :class:`Sent2VecVectorizer` learns hundreds of thousands, and a text
     of some millions of words, which the others learn well from, is little for it.
 
-    The :ref:`User Guide <sdae>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <sdae>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int, default=100
         Length of the vectors of sentences: the units of encoder and decoder. The paper has 2400.
     word_components : int or "auto", default="auto"
-        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it.
+        Length of the word vectors. "auto" is that of `init`, else 100.
     word_drop : float, default=0.1
-        Probability with which a word is left out of the sentence that is read. The paper chose it on held-out text; 0
-        in its SAE.
+        Probability that a word is left out of the sentence that is read. 0 in the paper's SAE.
     word_swap : float, default=0.1
-        Probability with which the first and the second word of that sentence are exchanged, the third and the fourth,
-        and so on. 0 in the paper's SAE.
+        Probability that the first and second word are exchanged, the third and fourth, and so on. 0 in the paper's SAE.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
-        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None starts at random.
-        Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Word vectors to start from, of a fitted model or given (:ref:`init`). All its words are kept. None starts at
+        random.
     learn_words : bool, default=True
         Whether the word vectors are learned. The paper's "+ embs." keeps those of `init` as they are.
     negative : int, default=512
-        Words that each next word is compared with: a random sample, in which frequent words always are. As many as
-        there are words makes the softmax exact.
+        Words that each next word is compared with, a random sample. With as many as there are, the softmax is exact.
     max_gradient_norm : float or None, default=5.0
         Length above which the gradient of a block is scaled down to it.
     learning_rate : float, default=0.002
@@ -83,8 +79,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -100,7 +95,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
@@ -121,11 +116,9 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
         Vectors of the words.
     encoder_weights_ : ndarray of shape (3, n_components, word_components + n_components + 1), dtype float32
-        Weights of the unit that reads: of the reset gate, of the update gate and of the candidate. Each row has the
-        weights of a word vector, those of the state before, and an intercept.
+        Of the unit that reads: reset gate, update gate and candidate, each for a word, the state before, an intercept.
     decoder_weights_ : ndarray of shape (1, 3, n_components, word_components + 2 * n_components + 1), dtype float32
-        Weights of the unit that writes, likewise, with those of the sentence's vector before the intercept. They are
-        not used after training.
+        Of the unit that writes, with those of the sentence's vector before the intercept. Not used after training.
     target_vectors_ : ndarray of shape (n_words, n_components + 1), dtype float32
         What the states of the decoder are compared with, and an intercept. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -133,8 +126,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a word in each pass, and of a held-out one after it (empty without `early_stopping`). Held-out
-        sentences are read undamaged, and compared with all words: it is their mean negative log-probability.
+        Mean loss of a word in each pass, and of a held-out one after it: the negative log-probability among all words.
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 
@@ -142,12 +134,6 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     --------
     Sent2VecVectorizer : Predicts words of the sentence from its other words, in any order, and much faster.
     CSEVectorizer : Sees word order too, and learns from pairs.
-
-    Notes
-    -----
-    *Objective.* With the encoder's last state *c* of the damaged sentence and the decoder's state :math:`h_t` after
-    *c* and the words before :math:`w_t`, it minimises :math:`-\sum_t \log p(w_t)`, where :math:`p(w)` is proportional
-    to :math:`\exp(u_w \cdot h_t + b_w)`.
 
     References
     ----------
@@ -157,18 +143,45 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed.research import SequentialDenoisingAutoencoder
-    >>> sentences = [
-    ...     "The dog bites the man.", "The man bites the dog.", "Stocks fell.",
-    ...     "The market closed.",
-    ... ] * 50
-    >>> emb = SequentialDenoisingAutoencoder(16, word_components=16, random_state=0)
-    >>> emb = emb.fit(sentences)
+    >>> sentences = ["The dog bites the man.", "The man bites the dog.", "Stocks fell."] * 50
+    >>> emb = SequentialDenoisingAutoencoder(16, random_state=0).fit(sentences)
     >>> dog, man = emb.transform(["The dog bites the man.", "The man bites the dog."])
     >>> bool(abs(dog - man).max() > 0.01)
     True
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    word_components: int | str = "auto"
+    word_drop: float = 0.1
+    word_swap: float = 0.1
+    init: WordVectors | None = None
+    learn_words: bool = True
+    negative: int = 512
+    max_gradient_norm: float | None = 5.0
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "word_drop": [Interval(Real, 0.0, 1.0, closed="left")],
         "word_swap": [Interval(Real, 0.0, 1.0, closed="both")],
@@ -178,69 +191,6 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     target_vectors_ = Fitted[NDArray[np.float32]]()
     _auto_passes = AutoPasses(1_000_000)  # a word takes several times as long as in a bag of words
     _paper_settings = PAPER_SETTINGS
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        word_components: int | str = "auto",
-        word_drop: float = 0.1,
-        word_swap: float = 0.1,
-        init: WordVectors | None = None,
-        learn_words: bool = True,
-        negative: int = 512,
-        max_gradient_norm: float | None = 5.0,
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.word_components = word_components
-        self.word_drop = word_drop
-        self.word_swap = word_swap
-        self.init = init
-        self.learn_words = learn_words
-        self.negative = negative
-        self.max_gradient_norm = max_gradient_norm
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _networks(self) -> list[tuple[Network, list[int]]]:
         return [(Network((("encoder_weights_", False),)), [int(self.n_components)])]

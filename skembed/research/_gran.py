@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -15,20 +16,21 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import Constraints, integers
+from .._validation.constraints import integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._gated_averages import GatedAverages, LearnedGates, embed_gated
 from ._gru import start_gru
 
 
+@dataclass(eq=False, repr=False)
 class GRANVectorizer(PairedSequences):
     r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN.
 
     A gated recurrent averaging network [1]_. A sentence is the mean of its words' vectors, after each number of a
     vector is multiplied by a gate between 0 and 1. The gates come from a recurrent unit that reads the words in order,
     so a word may count much in one sentence and little in another. It learns as :class:`ParaphraseVectorizer` does:
-    word vectors, recurrent unit and gates together.
+    word vectors, recurrent unit and gates together, from the first 1,000 words of a sentence.
 
     The :ref:`User Guide <gran>` has the gradients, the differences from the paper, and its setting.
 
@@ -39,15 +41,13 @@ class GRANVectorizer(PairedSequences):
     n_units : int, default=100
         Numbers of a state of the recurrent unit. The paper has 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
+        start at a direction that depends on their text alone. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word, beside the recurrent unit. "directions": the direction of its vector, which keeps its
-        first length. "weights": a weight by which the vector counts. "both": these two. "vectors", as in the paper,
-        moves a vector freely.
+        What moves of a word beside the unit: its direction, at its first length; its weight in a sentence; "both"; or,
+        as in the paper, its vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
         "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
         cosine of a pair should exceed that with the most similar other sentence by `margin`.
@@ -58,24 +58,19 @@ class GRANVectorizer(PairedSequences):
     alpha : float, default=0.0
         Strength of the pull to the start, the paper's :math:`\lambda_w`, on the words of a block.
     interpolation : float, default=1.0
-        How far the result lies on the way from the start to what was learned, from 0 to 1. Less than 1 keeps more of
-        what `init` knew.
+        Where the result lies between the start, 0, and what was learned, 1. Less than 1 keeps more of `init`.
     gate_alpha : float, default=0.0
         Strength of the pull of recurrent unit and gates to zero, the paper's :math:`\lambda_c`.
     word_dropout : float, default=0.0
         Fraction of the words of a sentence that are left out at random in training.
     shuffled : float, default=0.0
-        Fraction of the sentences whose words are put in random order in training, the paper's scrambling rate. It keeps
-        the unit from relying on the order of few pairs.
+        Fraction of the sentences whose words are put in random order in training, the paper's scrambling rate.
     unknown : {"zero", "hash"}, default="hash"
-        A word that was not learned: "zero" leaves it out. "hash" gives it a random direction that depends on its text
-        alone.
+        A word that was not learned is left out ("zero") or gets a random direction ("hash"): :ref:`words`.
     learning_rate : float, default=0.001
-        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start. It falls
-        linearly to zero over all passes, `max_iter` for each set of pairs.
+        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start; falls to zero.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs; over each set of them, where there are several. "auto" reads 2 million words in all, in 5
-        to 20 passes.
+        Passes over the pairs, or each of several sets of them. "auto" reads 2 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -83,8 +78,7 @@ class GRANVectorizer(PairedSequences):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -94,16 +88,13 @@ class GRANVectorizer(PairedSequences):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
-        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
-        pair that lacks a sentence is always an error.
+        Raise an error that names the row of a missing sentence, or take it as empty; in a pair it is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
-        Pairs to learn from, instead of the `X` given to `fit`. Sentences of one document of a SentenceCorpus are
-        paraphrases.
+        Pairs to learn from, instead of `X`. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, stop when their loss no longer falls, and keep the best weights. Each of several sets of
-        pairs has its own, and begins with the best weights of the set before.
+        Hold out some pairs, of each set, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes of a set in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
@@ -111,8 +102,7 @@ class GRANVectorizer(PairedSequences):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_jobs : int or None, default=None
-        Number of threads that encode text; -1 means all cores. One thread learns. It does not change one bit of the
-        result.
+        Number of threads that encode text; -1 means all cores. One learns. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
         Seed of the start values, the order of the pairs and all draws.
     verbose : int, default=0
@@ -131,25 +121,19 @@ class GRANVectorizer(PairedSequences):
     word_weights_ : ndarray of shape (n_words,), dtype float32
         Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     unit_weights_ : ndarray of shape (3, n_units, n_features_out + n_units + 1), dtype float32
-        Weights of the unit: of its reset gate, update gate and candidate. The columns are those of the word, of the
-        state and an intercept.
+        Of the unit: reset gate, update gate and candidate, each for a word, the state before and an intercept.
     gate_weights_ : ndarray of shape (n_features_out, n_features_out + n_units + 1), dtype float32
         Weights of the gates, with the same columns.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`). Sets of
-        pairs follow each other; a held-out sentence is of the same set as the pass.
+        Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it.
     n_iter_, n_features_out_ : int
-        Number of passes made, over all sets of pairs, and of columns of the output.
+        Number of passes made, and of columns of the output.
 
     See Also
     --------
     ParaphraseVectorizer : The mean of the words alone, and much faster.
     CSEVectorizer : Sees the order of neighbouring words, and is faster.
     PairCorpus : Pairs, encoded once.
-
-    Notes
-    -----
-    *Long sentences.* Training reads the first 1,000 words of a sentence; `transform` reads all.
 
     References
     ----------
@@ -165,11 +149,47 @@ class GRANVectorizer(PairedSequences):
     (2, 16)
     """
 
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    n_units: int = 100
+    init: WordVectors | None = None
+    freeze_init: bool = False
+    learn: str = "both"
+    loss: str = "softmax"
+    temperature: float = 0.1
+    margin: float = 0.4
+    alpha: float = 0.0
+    interpolation: float = 1.0
+    gate_alpha: float = 0.0
+    word_dropout: float = 0.0
+    shuffled: float = 0.0
+    unknown: str = "hash"
+    learning_rate: float = 0.001
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    min_count: int = 1
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: CorpusOrPairs | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
     unit_weights_ = Fitted[NDArray[np.float32]]()
     gate_weights_ = Fitted[NDArray[np.float32]]()
     _network = ("unit_weights_", "gate_weights_")
 
-    _parameter_constraints: Constraints = {
+    _parameter_constraints = {
         **PairedSequences._parameter_constraints,
         "n_units": [integers(1)],
         "gate_alpha": [Interval(Real, 0.0, 1e6, closed="both")],
@@ -181,79 +201,6 @@ class GRANVectorizer(PairedSequences):
         | {"unknown": "zero", "learning_rate": 0.001, "max_iter": 10, "batch_size": 100, "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        n_units: int = 100,
-        init: WordVectors | None = None,
-        freeze_init: bool = False,
-        learn: str = "both",
-        loss: str = "softmax",
-        temperature: float = 0.1,
-        margin: float = 0.4,
-        alpha: float = 0.0,
-        interpolation: float = 1.0,
-        gate_alpha: float = 0.0,
-        word_dropout: float = 0.0,
-        shuffled: float = 0.0,
-        unknown: str = "hash",
-        learning_rate: float = 0.001,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        min_count: int = 1,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: CorpusOrPairs | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_units = n_units
-        self.init = init
-        self.freeze_init = freeze_init
-        self.learn = learn
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.alpha = alpha
-        self.interpolation = interpolation
-        self.gate_alpha = gate_alpha
-        self.word_dropout = word_dropout
-        self.shuffled = shuffled
-        self.unknown = unknown
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         words = super()._learned_arrays(state)

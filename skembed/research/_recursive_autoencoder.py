@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._text.sources import offsets
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_uniform
 from .._training.state import Fitted, FittedState
-from .._validation.constraints import INT64_MAX, Constraints, integers
+from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 from ._parses import ParsesMixin, brackets_of
@@ -29,6 +30,7 @@ def _start_of_pairs(is_decoder: bool) -> Start:
     return lambda array, seed: start_pairs(array, [seed, 7], is_decoder=is_decoder)
 
 
+@dataclass(eq=False, repr=False)
 class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     r"""Sentence embeddings by a recursive autoencoder over binary trees, which unfolds its root: URAE.
 
@@ -36,27 +38,22 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     vector of the sentence. What joins them is learned so that the root can be unfolded into the words again. The trees
     are balanced ones, or those of a parser, which are given as brackets [1]_.
 
-    The :ref:`User Guide <urae>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <urae>` has the objective, its gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper has 200.
     trees : {"balanced", "bracketed"}, default="balanced"
-        "balanced" joins the first and the second word, the third and the fourth, and so on; then these pairs in the
-        same way. "bracketed" takes the tree from the text, which has brackets as parsers write them: ``(S
-        (NP dogs) (VP bark))``. What stands right behind an opening bracket is a label, which is not used; ``( dogs
-        bark)`` has none. More than two children of a node are joined from the left. `transform` takes text of the same
-        form. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
+        "balanced" joins pairs of neighbouring words, then pairs of these, and so on. "bracketed" reads the tree from
+        the text, ``(S (NP dogs) (VP bark))``, where what follows an opening bracket is an unused label; more than two
+        children are joined from the left. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors: a fitted estimator, whose tokenizer is taken too, or what `word_vectors` of
-        :class:`MeanEmbeddingVectorizer` takes. All its words are kept. In a grid of parameters use a
-        :class:`~sklearn.frozen.FrozenEstimator`. None draws them at random.
+        Word vectors, of a fitted model or given (:ref:`init`). All its words are kept. None draws them at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1
-        Strength with which learned word vectors are pulled to their start, above 0. Without it all words could become
-        equal, and had no loss. It is not used with ``learn_words=False``.
+        Strength of the pull of learned words to their start, above 0; without it all words could become equal.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int, default=5
@@ -68,11 +65,9 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
-        Regular expression of a word; None finds the words of any script, see :ref:`words`. It is not used
-        with ``trees="bracketed"``.
+        Regular expression of a word; None finds the words of any script (:ref:`words`). Not used with brackets.
     lowercase : bool, default=True
         Whether text is lowered before it is split.
     stop_words : {"english"}, collection of str or None, default=None
@@ -86,7 +81,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
@@ -115,20 +110,13 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean of half the squared distance between a word and what the root unfolds to, in each pass, and of held-out
-        sentences after it (empty without `early_stopping`).
+        Mean of half the squared distance between a word and what the root unfolds to; of held-out sentences too.
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 
     See Also
     --------
     SequentialDenoisingAutoencoder : An autoencoder that reads the words one after the other.
-
-    Notes
-    -----
-    *Objective.* With the vectors :math:`x_1 \dots x_n` of the words, and :math:`x_1' \dots x_n'` to which the root
-    unfolds, it minimises :math:`\frac{1}{2} \sum_i \lVert x_i' - x_i \rVert^2`. Where words are learned, which started
-    at :math:`s_i`, it adds :math:`\frac{\alpha}{2} \sum_i \lVert x_i - s_i \rVert^2`.
 
     References
     ----------
@@ -147,7 +135,34 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     (2, 16)
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int | str = "auto"
+    _: KW_ONLY
+    trees: str = "balanced"
+    init: WordVectors | None = None
+    learn_words: bool = False
+    alpha: float = 0.1
+    learning_rate: float = 0.002
+    max_iter: int = 5
+    batch_size: int | str = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **TrainedVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
         "trees": [StrOptions({"balanced", "bracketed"})],
@@ -163,61 +178,6 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         | {"learning_rate": 0.002, "max_iter": 5, "batch_size": "auto", "min_count": 1}
     }
     # end of the settings
-
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        trees: str = "balanced",
-        init: WordVectors | None = None,
-        learn_words: bool = False,
-        alpha: float = 0.1,
-        learning_rate: float = 0.002,
-        max_iter: int = 5,
-        batch_size: int | str = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.trees = trees
-        self.init = init
-        self.learn_words = learn_words
-        self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         if self.trees == "bracketed":  # the words are those of init, but there are brackets too

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
 from .._training.passes import AutoPasses
 from .._training.state import ABSENT, Fitted, FittedState
-from .._validation.constraints import Constraints, Settings
+from .._validation.constraints import Settings
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.read import read_parameter
@@ -49,6 +49,7 @@ class SkipThoughtState(FittedState):
             raise ValueError(f"_n_learned is {self.n_learned}, but there are {len(self.vocabulary_)} words.")
 
 
+@dataclass(eq=False, repr=False)
 class SkipThoughtVectorizer(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.
 
@@ -59,7 +60,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     It is slow: thousands of words a second, where :class:`FastSentVectorizer` learns millions, and a text of some
     millions of words, which the others learn well from, is little for it.
 
-    The :ref:`User Guide <skip_thought>` has the gradients, the differences from the paper, and its setting.
+    The :ref:`User Guide <skip_thought>` has objective, gradients, the differences from the paper, and its setting.
 
     Parameters
     ----------
@@ -70,25 +71,19 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
         from its end; a vector is both last states. "combine" is one half of "uni" and one of "bi", each with decoders
         of its own.
     word_components : int or "auto", default="auto"
-        Length of the word vectors. "auto" is 100, or the length of the vectors of `init`. Beside `init`, `fit` warns of
-        another number and does not use it. The paper has 620.
+        Length of the word vectors. "auto" is that of `init`, else 100. The paper has 620.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from: those of a fitted estimator of this package, its tokenizer included; or what
-        :class:`MeanEmbeddingVectorizer` takes as `word_vectors`. All its words are kept. None, as in the paper, starts
-        at random. Cross-validation clones an estimator, and the clone is not fitted: keep it in a
-        :class:`~sklearn.frozen.FrozenEstimator`.
+        Word vectors to start from, of a fitted model or given (:ref:`init`). All its words are kept. None starts at
+        random.
     learn_words : bool, default=True
         Whether the word vectors are learned, or stay as they start.
     expand_with : dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors of more words than the text has. After each fit they are mapped to the learned word vectors by the
-        linear map that fits the words of both best, so that `transform` knows all these words. Then `partial_fit`
-        appends no words.
+        Vectors of more words than the text has, which each fit maps to the learned ones by least squares, so that
+        `transform` knows all these words. Then `partial_fit` appends no words.
     negative : int, default=512
-        Words that each next word is compared with: a random sample, in which frequent words always are. As many as
-        there are words makes the softmax exact, as in the paper.
+        Words that each next word is compared with, a random sample. With as many as there are, the softmax is exact.
     max_gradient_norm : float or None, default=5.0
-        Length above which the gradient of a block is scaled down to it. That of the paper is of a sentence's loss,
-        this one of a word's.
+        Length above which the gradient of a block is scaled down to it: of a word's loss, in the paper of a sentence's.
     learning_rate : float, default=0.002
         Size of the steps of Adam, above 0. It falls linearly to zero over `max_iter` passes.
     max_iter : int or "auto", default="auto"
@@ -96,16 +91,14 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits. The paper leaves out sentences of more than 30 words. "auto" is 32, or None for n-grams of
-        characters.
+        Longer sentences are split in training, into neighbours of about equal length; None never splits. The paper
+        leaves them out. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        "word" splits text by `token_pattern`; "char", "char_wb" and "word+char_wb" mean :class:`CharacterNgrams`. A
-        callable gets an item of `X` and returns its words; the next three options are then not used.
+        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -121,7 +114,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     early_stopping : bool, default=False
         Hold out part of the text, stop when its loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the sentences to hold out, between 0 and 1. Whole documents where there are 20 or more.
+        Fraction of the sentences to hold out, between 0 and 1. Whole documents if there are 20 or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row without a fall of the held-out loss by more than `tol`.
     tol : float, default=1e-4
@@ -142,13 +135,11 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
         Vectors of the words.
     encoder_weights_ : ndarray of shape (3, n_units, word_components + n_units + 1), dtype float32
-        Weights of the unit that reads, for "uni" and "combine": of the reset gate, of the update gate and of the
-        candidate. Each row has the weights of a word vector, those of the state before, and an intercept.
+        Of the unit that reads: reset gate, update gate and candidate, each for a word, the state before, an intercept.
     forward_weights_, backward_weights_ : ndarrays of the same form
         Those of the two units of "bi" and "combine".
     decoder_weights_, bi_decoder_weights_ : ndarrays of shape (2, 3, n_units, n_columns), dtype float32
-        Weights of the units that write the sentence before and the sentence after, likewise, with those of the
-        sentence's vector before the intercept. They are not used after training.
+        Of the units that write, with those of the sentence's vector before the intercept. Not used after training.
     target_vectors_, bi_target_vectors_ : ndarrays of shape (n_learned_words, n_units + 1), dtype float32
         What the states of the decoders are compared with, and an intercept. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -156,8 +147,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a written word in each pass, and of a held-out one after it (empty without `early_stopping`).
-        Held-out words are compared with all words: it is their mean negative log-probability.
+        Mean loss of a word in each pass, and of a held-out one after it: the negative log-probability among all words.
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 
@@ -165,12 +155,6 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     --------
     FastSentVectorizer : Predicts the words of the neighbours in any order, and much faster.
     SequentialDenoisingAutoencoder : Writes the sentence itself, and needs no order of the sentences.
-
-    Notes
-    -----
-    *Objective.* With the vector *c* of a sentence, it minimises :math:`-\sum_t \log p(w_t)` over the words of the
-    sentence before and of the sentence after it. The decoder's state :math:`h_t` depends on *c* and on the words before
-    :math:`w_t`, and :math:`p(w)` is proportional to :math:`\exp(u_w \cdot h_t + b_w)`.
 
     References
     ----------
@@ -180,19 +164,44 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     Examples
     --------
     >>> from skembed.research import SkipThoughtVectorizer
-    >>> sentences = [
-    ...     "The cat sleeps.", "The cat drinks milk.", "Stocks fell.",
-    ...     "The market closed lower.",
-    ... ] * 50
-    >>> documents = [i // 2 for i in range(200)]
-    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(
-    ...     sentences, groups=documents
-    ... )
+    >>> sentences = ["The cat sleeps.", "The cat drinks.", "Stocks fell.", "Shares fell."] * 50
+    >>> emb = SkipThoughtVectorizer(16, word_components=16, random_state=0).fit(sentences)
     >>> emb.transform(["The cat drinks."]).shape
     (1, 16)
     """
 
-    _parameter_constraints: Constraints = {
+    n_components: int = 100
+    _: KW_ONLY
+    direction: str = "uni"
+    word_components: int | str = "auto"
+    init: WordVectors | None = None
+    learn_words: bool = True
+    expand_with: WordVectors | None = None
+    negative: int = 512
+    max_gradient_norm: float | None = 5.0
+    learning_rate: float = 0.002
+    max_iter: int | str = "auto"
+    batch_size: int | str = "auto"
+    max_sentence_length: int | str | None = "auto"
+    min_count: int = 5
+    max_features: int | None = None
+    analyzer: Analyzer = "word"
+    token_pattern: str | None = None
+    lowercase: bool = True
+    stop_words: StopWords = None
+    stemmer: Stemmer = None
+    missing: str = "error"
+    corpus: SentenceCorpus | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    tol: float = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **RecurrentVectorizer._parameter_constraints,
         "direction": [StrOptions({"uni", "bi", "combine"})],
         "expand_with": "no_validation",  # checked when it is read
@@ -210,69 +219,6 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     target_vectors_ = Fitted[NDArray[np.float32]]()
     bi_decoder_weights_ = Fitted[NDArray[np.float32]]()
     bi_target_vectors_ = Fitted[NDArray[np.float32]]()
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        *,
-        direction: str = "uni",
-        word_components: int | str = "auto",
-        init: WordVectors | None = None,
-        learn_words: bool = True,
-        expand_with: WordVectors | None = None,
-        negative: int = 512,
-        max_gradient_norm: float | None = 5.0,
-        learning_rate: float = 0.002,
-        max_iter: int | str = "auto",
-        batch_size: int | str = "auto",
-        max_sentence_length: int | str | None = "auto",
-        min_count: int = 5,
-        max_features: int | None = None,
-        analyzer: Analyzer = "word",
-        token_pattern: str | None = None,
-        lowercase: bool = True,
-        stop_words: StopWords = None,
-        stemmer: Stemmer = None,
-        missing: str = "error",
-        corpus: SentenceCorpus | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.direction = direction
-        self.word_components = word_components
-        self.init = init
-        self.learn_words = learn_words
-        self.expand_with = expand_with
-        self.negative = negative
-        self.max_gradient_norm = max_gradient_norm
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.max_sentence_length = max_sentence_length
-        self.min_count = min_count
-        self.max_features = max_features
-        self.analyzer = analyzer
-        self.token_pattern = token_pattern
-        self.lowercase = lowercase
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.missing = missing
-        self.corpus = corpus
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
