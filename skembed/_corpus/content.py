@@ -152,11 +152,6 @@ class Content(NamedTuple):
     doc_ptr: np.ndarray  # int64 (n_documents + 1,)
     vocabulary: Vocabulary
 
-    @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """Number of documents, of sentences, of tokens and of words."""
-        return len(self.doc_ptr) - 1, len(self.sent_ptr) - 1, len(self.tokens), len(self.vocabulary)
-
     def arrays(self) -> Arrays:
         """Return everything as the arrays that a corpus has on disk."""
         text, word_ptr = self.vocabulary.packed

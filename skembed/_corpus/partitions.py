@@ -215,7 +215,7 @@ def _encode_partition(
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
     file = _write(shared, content.arrays()._asdict())
-    return _Partition(file, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+    return _Partition(file, len(content.sent_ptr) - 1, ids[0] if ids else None, ids[-1] if ids else None)
 
 
 def _partition_rows(texts: Sentences) -> str:
