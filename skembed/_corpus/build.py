@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compiled.threads import Threads, count_threads
+from .._storage.array_files import GrowingArrays
 from .._storage.folders import NewFolder, new_folder
 from .._text.encoder import LEAST_BATCHES, CorpusTokenizer
 from .._text.sources import Batch, offsets
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary
 from .._validation.values import user_path
-from .content import CORPUS, Content, arrays_of, growing_arrays, make_settings, trust
+from .content import CORPUS, GROWING, Content, arrays_of, make_settings, trust
 
 NO_SENTENCES = "The corpus has no sentences. If it came from an iterator, it may have been consumed before."
 # What a corpus is made of: content, tokenizer, settings, path and digest.
@@ -69,26 +69,25 @@ def encode_batches(
     `batches` are (sentences, starts) as from :func:`iter_grouped_batches` or :func:`iter_text`. The arrays are
     memory-mapped in `new`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
     """
-    with Threads(count_threads(n_jobs)) as threads, ExitStack() as files:
+    with Threads(count_threads(n_jobs)) as threads, GrowingArrays(GROWING, new.file_of if new else None) as arrays:
         encoder = CorpusTokenizer(tokenizer, threads)
-        tokens, sent_ptr, doc_ptr = (files.enter_context(closing(array)) for array in growing_arrays(new))
-        sent_ptr.append(np.zeros(1, np.int64))
+        arrays.append(sent_ptr=np.zeros(1, np.int64))
         read: list[_Batch] = []
-        for batch in encoder.read(batches):
-            first_token, first_row = (read[-1].last_token, read[-1].last_row) if read else (0, 0)
-            tokens.append(batch.ids)
-            sent_ptr.append(batch.ptr[1:] + first_token)
-            doc_ptr.append(np.asarray(batch.starts, np.int64) + first_row)
-            read.append(_Batch(first_token, first_token + len(batch.ids), first_row, encoder.n_rows, batch.table))
-        if not (encoder.n_rows or may_be_empty):
+        n_tokens = n_rows = 0
+        for ids, ptr, starts, table in encoder.read(batches):
+            arrays.append(tokens=ids, sent_ptr=ptr[1:] + n_tokens, doc_ptr=np.asarray(starts, np.int64) + n_rows)
+            first_token, first_row = n_tokens, n_rows
+            n_tokens, n_rows = n_tokens + len(ids), n_rows + len(ptr) - 1
+            read.append(_Batch(first_token, n_tokens, first_row, n_rows, table))
+        if not (n_rows or may_be_empty):
             raise ValueError(NO_SENTENCES)
-        doc_ptr.append(np.array([encoder.n_rows], np.int64))
-        if may_be_empty and not len(tokens):
-            return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), Vocabulary([], []))
+        arrays.append(doc_ptr=np.array([n_rows], np.int64))
+        if may_be_empty and not n_tokens:
+            return Content(**arrays.finish(), vocabulary=Vocabulary([], []))
         vocabulary, remaps = encoder.order_words(min_count, max_features)
-        ids, new_ids = tokens.renew([batch.last_token for batch in read])
-        size = _write_final_ids(read, remaps, ids, new_ids, sent_ptr.array(), threads)
-        return Content(tokens.finish(size), sent_ptr.finish(), doc_ptr.finish(), vocabulary)
+        found, new_ids = arrays["tokens"].renew([batch.last_token for batch in read])
+        size = _write_final_ids(read, remaps, found, new_ids, arrays["sent_ptr"].array(), threads)
+        return Content(**arrays.finish(tokens=size), vocabulary=vocabulary)
 
 
 class _Batch(NamedTuple):

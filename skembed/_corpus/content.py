@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .._storage.array_files import GrowingArray
-from .._storage.folders import FolderKind, NewFolder, Stored, content_digest, new_folder, open_folder, read_header
+from .._storage.folders import FolderKind, Stored, content_digest, new_folder, open_folder, read_header
 from .._text.sources import iter_slices, offsets
 from .._text.tokenizer import Tokenizer
 from .._text.vocabulary import Vocabulary, check_limits
@@ -24,8 +23,8 @@ from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
 
 STEP = 1 << 22  # entries of an array that are worked on at a time
-GROWING = ("tokens", "sent_ptr", "doc_ptr")
-CORPUS = FolderKind("corpus", "corpus.json", {"settings": dict}, GROWING)
+GROWING = {"tokens": np.int32, "sent_ptr": np.int64, "doc_ptr": np.int64}  # arrays that are written batch by batch
+CORPUS = FolderKind("corpus", "corpus.json", {"settings": dict}, tuple(GROWING))
 # Files, by identity, time and size, that were found sound or were written by this process.
 _SOUND: set[tuple[tuple[int, ...], ...] | None] = set()
 
@@ -41,12 +40,7 @@ class Arrays(NamedTuple):
     text: np.ndarray  # uint8 (n_bytes,): UTF-8 of all words
 
 
-DTYPES = dict(zip(Arrays._fields, map(np.dtype, ("int32", "int64", "int64", "int64", "int64", "uint8"))))
-
-
-def growing_arrays(new: NewFolder | None) -> list[GrowingArray]:
-    """Return tokens, sent_ptr and doc_ptr as arrays that grow: in the files of a folder, or in memory."""
-    return [GrowingArray(name, DTYPES[name], new.file_of(name) if new else None) for name in GROWING]
+_DTYPES = [*GROWING.values(), np.int64, np.int64, np.uint8]
 
 
 def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
@@ -92,7 +86,7 @@ def _identities(files: Iterable[Path]) -> tuple[tuple[int, ...], ...] | None:
 def check_arrays(arrays: Arrays, name: str) -> None:
     """Check that offsets, ids and counts fit each other, and that words are distinct UTF-8; `name` is for errors."""
     tokens, sent_ptr, doc_ptr, counts, word_ptr, text = arrays
-    for array, dtype in zip(arrays, DTYPES.values()):
+    for array, dtype in zip(arrays, _DTYPES):
         if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
             raise ValueError(f"{name}: an array of a corpus has the wrong type.")
     for pointer, ptr, last, smallest in (
@@ -151,11 +145,6 @@ class Content(NamedTuple):
     sent_ptr: np.ndarray  # int64 (n_sentences + 1,)
     doc_ptr: np.ndarray  # int64 (n_documents + 1,)
     vocabulary: Vocabulary
-
-    @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """Number of documents, of sentences, of tokens and of words."""
-        return len(self.doc_ptr) - 1, len(self.sent_ptr) - 1, len(self.tokens), len(self.vocabulary)
 
     def arrays(self) -> Arrays:
         """Return everything as the arrays that a corpus has on disk."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, overload
+from operator import attrgetter
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -24,6 +25,19 @@ from .content import (
     save_content,
 )
 from .readers import Readers
+
+
+class Sizes(NamedTuple):
+    """How large a corpus is."""
+
+    n_documents: int
+    n_sentences: int
+    n_tokens: int
+    n_words: int
+
+
+def _read_only(attribute: str, doc: str) -> Any:
+    return property(attrgetter(attribute), doc=doc)
 
 
 class SentenceCorpus(Readers):
@@ -65,7 +79,8 @@ class SentenceCorpus(Readers):
 
     ndim = 0  # for pandas: a scalar, not a column of sentences
     tokenizer: Tokenizer
-    _loaded: Content | None  # None: a handle from another process, opened at first use
+    _content: Content
+    _sizes: Sizes
     _settings: dict[str, Any]  # the options as JSON holds them, min_count and max_features
     _path: str | None
     _digest: str | None
@@ -83,38 +98,39 @@ class SentenceCorpus(Readers):
     ) -> None:
         self.tokenizer = Tokenizer() if tokenizer is None else tokenizer
         self._settings = make_settings(self.tokenizer, min_count, max_features)
-        self._loaded = check_content(tokens, sent_ptr, doc_ptr, vocabulary)
         self._path = self._digest = None
+        self._hold(check_content(tokens, sent_ptr, doc_ptr, vocabulary))
 
     @classmethod
     def _of(cls, built: Built) -> SentenceCorpus:
         return _make(*built)
 
-    @property
-    def _content(self) -> Content:
-        if self._loaded is None:
-            self._loaded = read_handle(str(self._path), str(self._digest), self.tokenizer)
-        return self._loaded
+    def _hold(self, content: Content) -> None:
+        for array in content[:3]:
+            array.flags.writeable = False
+        tokens, sent_ptr, doc_ptr, vocabulary = content
+        self._content = content
+        self._sizes = Sizes(len(doc_ptr) - 1, len(sent_ptr) - 1, len(tokens), len(vocabulary))
 
-    @property
-    def tokens(self) -> NDArray[np.int32]:
-        """Word ids, ndarray of shape (n_tokens,), dtype int32, read-only."""
-        return self._content.tokens
+    def __getattr__(self, name: str) -> Any:
+        """Open what another process has sent as a path and a digest, at the first use of it."""
+        if name not in ("_content", "_sizes") or "_path" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._hold(read_handle(str(self._path), str(self._digest), self.tokenizer))
+        return vars(self)[name]
 
-    @property
-    def sent_ptr(self) -> NDArray[np.int64]:
-        """Offsets of the sentences in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64, read-only."""
-        return self._content.sent_ptr
-
-    @property
-    def doc_ptr(self) -> NDArray[np.int64]:
-        """Offsets of the documents among the sentences, ndarray of shape (n_documents + 1,), dtype int64, read-only."""
-        return self._content.doc_ptr
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words and their counts."""
-        return self._content.vocabulary
+    tokens: NDArray[np.int32] = _read_only("_content.tokens", "Word ids, ndarray of shape (n_tokens,), dtype int32.")
+    sent_ptr: NDArray[np.int64] = _read_only(
+        "_content.sent_ptr", "Where the sentences begin in `tokens`, ndarray of shape (n_sentences + 1,), dtype int64."
+    )
+    doc_ptr: NDArray[np.int64] = _read_only(
+        "_content.doc_ptr", "Where the documents begin, ndarray of shape (n_documents + 1,), dtype int64."
+    )
+    vocabulary: Vocabulary = _read_only("_content.vocabulary", "The words and their counts.")
+    n_sentences: int = _read_only("_sizes.n_sentences", "Number of sentences.")
+    n_documents: int = _read_only("_sizes.n_documents", "Number of documents.")
+    n_tokens: int = _read_only("_sizes.n_tokens", "Number of tokens.")
+    path: str | None = _read_only("_path", "Folder that it is memory-mapped from, or None.")
 
     @property
     def min_count(self) -> int:
@@ -125,26 +141,6 @@ class SentenceCorpus(Readers):
     def max_features(self) -> int | None:
         """The largest number of words that were kept when the corpus was built."""
         return self._settings["max_features"]
-
-    @property
-    def path(self) -> str | None:
-        """Folder that it is memory-mapped from, or None."""
-        return self._path
-
-    @property
-    def n_sentences(self) -> int:
-        """Number of sentences."""
-        return len(self.sent_ptr) - 1
-
-    @property
-    def n_documents(self) -> int:
-        """Number of documents."""
-        return len(self.doc_ptr) - 1
-
-    @property
-    def n_tokens(self) -> int:
-        """Number of tokens."""
-        return len(self.tokens)
 
     @property
     def shape(self) -> tuple[int]:
@@ -172,16 +168,16 @@ class SentenceCorpus(Readers):
 
     def __repr__(self) -> str:
         try:
-            sizes = self._content.sizes
+            sizes = self._sizes
         except (FileNotFoundError, ValueError):  # so that a model that holds it can still be printed
             return f"SentenceCorpus(path={self._path!r}, which is gone or was replaced)"
-        return "SentenceCorpus(n_documents={}, n_sentences={}, n_tokens={}, n_words={})".format(*sizes)
+        return str(sizes).replace(Sizes.__name__, type(self).__name__)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SentenceCorpus):
             return NotImplemented
         # Sizes usually decide, without computing a digest.
-        may_be_equal = (self._digest and other._digest) or self._content.sizes == other._content.sizes
+        may_be_equal = (self._digest and other._digest) or self._sizes == other._sizes
         return self is other or bool(may_be_equal and self.digest == other.digest)
 
     def __hash__(self) -> int:
@@ -277,10 +273,12 @@ class SentenceCorpus(Readers):
         return self
 
     def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_loaded": self._content, "_path": None}  # for skops, which stores all arrays
+        options = {"tokenizer": self.tokenizer, "_settings": self._settings, "_digest": self._digest}
+        return {**options, "_content": self._content, "_path": None}  # for skops, which stores all arrays
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _loaded=check_content(*state["_loaded"]))
+        vars(self).update({name: value for name, value in state.items() if name != "_content"})
+        self._hold(check_content(*state["_content"]))
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._path is not None:
@@ -298,11 +296,10 @@ def _make(
     digest: str | None = None,
 ) -> SentenceCorpus:
     """Make a corpus without checks: of valid content or, without content, of a folder that is read at first use."""
-    for array in () if content is None else content[:3]:
-        array.flags.writeable = False
     corpus = SentenceCorpus.__new__(SentenceCorpus)
-    corpus.tokenizer, corpus._settings = tokenizer, settings
-    corpus._loaded, corpus._path, corpus._digest = content, path, digest
+    corpus.tokenizer, corpus._settings, corpus._path, corpus._digest = tokenizer, settings, path, digest
+    if content is not None:
+        corpus._hold(content)
     return corpus
 
 

@@ -11,13 +11,12 @@ import errno
 import shutil
 import uuid
 from collections.abc import Hashable
-from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._storage.array_files import map_arrays, write_arrays
+from .._storage.array_files import GrowingArrays, map_arrays, write_arrays
 from .._storage.folders import NewFolder
 from .._text.sources import advising, document_starts, iter_grouped_batches
 from .._text.tokenizer import Tokenizer
@@ -26,7 +25,7 @@ from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief
 from .._validation.values import PathLike, advice_on, check_client
 from .build import NO_SENTENCES, Built, build_in_folder, encode_batches, write_final_ids
-from .content import STEP, Content, growing_arrays, make_settings
+from .content import GROWING, STEP, Content, make_settings
 
 if TYPE_CHECKING:
     import pyarrow
@@ -215,7 +214,7 @@ def _encode_partition(
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Partition {index}{_partition_rows(texts)}: {error}") from error
     file = _write(shared, content.arrays()._asdict())
-    return _Partition(file, content.sizes[1], ids[0] if ids else None, ids[-1] if ids else None)
+    return _Partition(file, len(content.sent_ptr) - 1, ids[0] if ids else None, ids[-1] if ids else None)
 
 
 def _partition_rows(texts: Sentences) -> str:
@@ -297,25 +296,22 @@ def _concatenated(
     encoded: list[_Partition], remaps: list[str], vocabulary: str, new: NewFolder, *, one_document: bool
 ) -> Content:
     """Write the partitions one after the other to the files of a folder, with final ids."""
-    with ExitStack() as files:
-        tokens, sent_ptr, doc_ptr = (files.enter_context(closing(array)) for array in growing_arrays(new))
-        sent_ptr.append(np.zeros(1, np.int64))
+    with GrowingArrays(GROWING, new.file_of) as arrays:
+        arrays.append(sent_ptr=np.zeros(1, np.int64))
+        first_token = first_row = 0
         previous: object = object()  # equal to no document id
         for partition, remap in zip(encoded, remaps):
             if not partition.n_sentences:
                 continue
-            arrays = map_arrays(Path(partition.file))
-            ids, ends = np.array(arrays["tokens"]), np.array(arrays["sent_ptr"])
+            own = map_arrays(Path(partition.file))
+            ids, ends = np.array(own["tokens"]), np.array(own["sent_ptr"])
             n_tokens = write_final_ids(ids, ends, map_arrays(Path(remap))["remap"])
-            first_token, first_row = len(tokens), len(sent_ptr) - 1
-            tokens.append(ids[:n_tokens])
-            sent_ptr.append(ends[1:] + first_token)
             continues = first_row > 0 if one_document else not document_starts(previous, [partition.first], first_row)
-            doc_ptr.append(arrays["doc_ptr"][int(continues) : -1] + first_row)
-            previous = partition.last
-            del arrays  # Windows removes no file that is mapped
+            starts = own["doc_ptr"][int(continues) : -1] + first_row
+            arrays.append(tokens=ids[:n_tokens], sent_ptr=ends[1:] + first_token, doc_ptr=starts)
+            first_token, first_row, previous = first_token + n_tokens, first_row + len(ends) - 1, partition.last
+            del own  # Windows removes no file that is mapped
             Path(partition.file).unlink()
-        doc_ptr.append(np.array([len(sent_ptr) - 1], np.int64))
+        arrays.append(doc_ptr=np.array([first_row], np.int64))
         text, word_ptr, counts = map(np.array, _read_words(vocabulary))  # copies: the files are removed
-        words = Vocabulary.from_packed(text, word_ptr, counts)
-        return Content(tokens.finish(), sent_ptr.finish(), doc_ptr.finish(), words)
+        return Content(**arrays.finish(), vocabulary=Vocabulary.from_packed(text, word_ptr, counts))

@@ -8,12 +8,12 @@ import json
 import math
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -193,3 +193,28 @@ class GrowingArray:
             return 0
         self._file.write(_header({self._name: (self._dtype, (self._size,))}, _HEADER_THAT_GROWS))
         return self._file.tell()
+
+
+class GrowingArrays(dict[str, GrowingArray]):
+    """Arrays that grow together, by name: in memory, or each in a file of its own. Leaving it closes the files."""
+
+    def __init__(self, dtypes: Mapping[str, DTypeLike], file_of: Callable[[str], Path] | None) -> None:
+        super().__init__()
+        for name, dtype in dtypes.items():
+            self[name] = GrowingArray(name, dtype, None if file_of is None else file_of(name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for array in self.values():
+            array.close()
+
+    def append(self, **values: np.ndarray) -> None:
+        """Add values at the ends of some arrays."""
+        for name, added in values.items():
+            self[name].append(added)
+
+    def finish(self, **sizes: int) -> dict[str, np.ndarray]:
+        """Return the final arrays, some cut to a size."""
+        return {name: array.finish(sizes.get(name)) for name, array in self.items()}

@@ -38,7 +38,7 @@ def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
             why = callable_ if tokenizer.characters is None else "cuts the text into n-grams of characters"
             warn_at_user(f"stop_words is not used, since analyzer {why}.")
         return
-    stop_words = tokenizer.stop_word_set
+    stop_words = tokenizer.stop_word_set if tokenizer.stop_words else frozenset()
     for stop_word in sorted(stop_words):
         found = tokenizer.split(stop_word)
         if not set(found) <= stop_words:
@@ -53,7 +53,7 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
     """Warn of words that are whole phrases, or that a pattern has cut at the signs of vowels."""
     if callable(tokenizer.analyzer):
         return
-    words = vocabulary.prune(max_features=_SAMPLE).words
+    words = vocabulary.words_of(slice(0, _SAMPLE))
     fault = fault_of_words(tokenizer, words, vocabulary.counts[: len(words)])
     if fault:
         warn_at_user(fault)
@@ -134,7 +134,7 @@ class WordIds(dict[str, int]):
         self._stem = tokenizer.build_stemmer()
         self._id_of_stem: dict[str, int] = self if self._stem is None else {}
         self._id_of_stem.update(zip(self.words, range(len(self.words))))
-        if tokenizer.is_compiled:
+        if tokenizer.stop_words and tokenizer.is_compiled:
             self.update(dict.fromkeys(tokenizer.stop_word_set, -1))
         self._lock = lock or threading.RLock()  # reentrant: a stemmer may encode text itself
 
@@ -186,7 +186,6 @@ class CorpusTokenizer:
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
-        self.n_rows = 0  # sentences encoded so far
         self._tokenizer, self._threads = tokenizer, threads
         warn_of_useless_stop_words(tokenizer)
         self._word_ids = WordIds(tokenizer)
@@ -205,12 +204,9 @@ class CorpusTokenizer:
 
     def read(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         """Encode batches as they come: sentences, and the indices of those at which a document begins."""
-        read = self._scan_batches if self._scanners else self._encode_batches
         if self._characters is not None:
-            read = self._read_characters
-        for encoded in read(batches):
-            self.n_rows += len(encoded.ptr) - 1
-            yield encoded
+            return self._read_characters(batches)
+        return self._scan_batches(batches) if self._scanners else self._encode_batches(batches)
 
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
         """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
@@ -289,9 +285,9 @@ class CorpusTokenizer:
             yield encoded
 
     def _encode_batches(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
-        for batch, starts in batches:
+        for batch, starts, first_row in self._with_rows(batches):
             assert isinstance(batch, list)
-            ids, ptr = encode_in_python(batch, self._tokenizer, self._word_ids, self.n_rows)
+            ids, ptr = encode_in_python(batch, self._tokenizer, self._word_ids, first_row)
             n_more = len(self._word_ids.words) - len(self._counts)
             if n_more > 0:  # twice what is needed, so that it grows seldom
                 self._counts = np.append(self._counts, np.zeros(2 * n_more + len(self._counts), np.int64))

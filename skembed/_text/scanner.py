@@ -10,7 +10,7 @@ import numpy as np
 
 from .files import decoding_message
 from .scan import N_IDS, SEGMENT, SENTENCE, Scanned, Segment, Tables, scan
-from .sources import PADDING, Batch, Buffer, Column, Text, join_strings, lower_rows, lowered_characters
+from .sources import PADDING, Batch, Column, Text, join_strings, lower_rows, lowered_characters
 from .utf8 import CONTEXT, NOT_UTF8, join_slices, line_feeds
 from .word_table import (
     ARENA_PADDING,
@@ -32,6 +32,24 @@ _NO_WORDS = new_words(1, 0)
 _LINE_FEED = ord("\n")
 _MERGED_AT_ONCE = 1 << 12  # words
 _LONG_SPAN = 1 << 16  # words that a span may have; it has far fewer, as its letters would be single
+
+
+class Buffer:
+    """Memory for one text after the other, since the first write to new memory is slow."""
+
+    most = 1 << 24  # bytes that are kept
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, np.uint8)
+
+    def take(self, size: int, dtype: type) -> np.ndarray:
+        """Return an array with anything in it; the one taken before is not used any more."""
+        n_bytes = size * np.dtype(dtype).itemsize
+        if n_bytes > self.most:
+            return np.empty(size, dtype)
+        if n_bytes > len(self._bytes):
+            self._bytes = np.empty(n_bytes + n_bytes // 4, np.uint8)
+        return self._bytes[:n_bytes].view(dtype)
 
 
 class Scan(NamedTuple):

@@ -55,24 +55,6 @@ class Text(NamedTuple):
         return self.data[start:end].tobytes().decode("utf-8", "surrogatepass")
 
 
-class Buffer:
-    """Memory for one text after the other, since the first write to new memory is slow."""
-
-    most = 1 << 24  # bytes that are kept
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
-
-    def take(self, size: int, dtype: type) -> np.ndarray:
-        """Return an array with anything in it; the one taken before is not used any more."""
-        n_bytes = size * np.dtype(dtype).itemsize
-        if n_bytes > self.most:
-            return np.empty(size, dtype)
-        if n_bytes > len(self._bytes):
-            self._bytes = np.empty(n_bytes + n_bytes // 4, np.uint8)
-        return self._bytes[:n_bytes].view(dtype)
-
-
 @dataclass(frozen=True)
 class Column:
     """Sentences of an Arrow array: sentence i is ``data[offsets[i]:offsets[i + 1]]``."""

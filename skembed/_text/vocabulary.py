@@ -108,7 +108,7 @@ class Vocabulary:
             If no word is left.
         """
         given = np.asarray(counts, dtype=np.int64)
-        order = _by_count(text, starts, ends, given, threads if threads and len(given) > _MANY else Threads(1))
+        order = _by_count(text, starts, ends, given, threads)
         falling = given[order]
         n_kept = _n_kept(falling, min_count, max_features)
         kept = order[:n_kept]
@@ -177,7 +177,7 @@ class Vocabulary:
 
 
 def _by_count(
-    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, threads: Threads
+    text: np.ndarray, starts: np.ndarray, ends: np.ndarray, counts: np.ndarray, threads: Threads | None
 ) -> np.ndarray:
     """Return the order of words by falling count, and then by the bytes of UTF-8, which is that of code points."""
     data = text.tobytes() + bytes(_KEY_BYTES)
@@ -201,7 +201,8 @@ def _by_count(
 
     is_rare = counts <= 1  # about half of the words of a text
     parts = np.flatnonzero(~is_rare), np.flatnonzero(is_rare)
-    return np.concatenate(list(threads.in_order(sort, parts, least=2)))
+    use_threads = threads is not None and len(counts) > _MANY
+    return np.concatenate(list(threads.in_order(sort, parts, least=2) if use_threads else map(sort, parts)))
 
 
 def _words_at(text: np.ndarray, starts: np.ndarray, ptr: np.ndarray) -> np.ndarray:

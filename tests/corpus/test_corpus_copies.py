@@ -173,10 +173,10 @@ def test_pickle_of_a_stored_corpus(tmp_path):
     data = pickle.dumps(stored)
     assert len(data) < 700 and stored.digest.encode() in data and b"cat" not in data
     handle = pickle.loads(data)
-    assert handle._loaded is None and handle == stored and handle.digest == stored.digest and handle._loaded is None
+    assert handle == stored and handle.digest == stored.digest and "_content" not in vars(handle)
     assert handle.path == stored.path == str(tmp_path / "c")
     assert joblib.hash(handle) == joblib.hash(stored) == joblib.hash(SentenceCorpus.load(tmp_path / "c"))
-    assert copy.deepcopy(handle)._loaded is None
+    assert "_content" not in vars(copy.deepcopy(handle))
     assert documents(check(handle)) == documents(stored)
 
 

@@ -141,7 +141,7 @@ def test_forged_arrays_are_refused_on_every_path(corpus, tmp_path, name, mmap):
             corpus_module._from_arrays(tuple(forged), corpus.tokenizer, options, None, None)
         content = Content.from_arrays(forged)
         with pytest.raises(ValueError, match="SentenceCorpus: "):
-            SentenceCorpus.__new__(SentenceCorpus).__setstate__({**corpus.__getstate__(), "_loaded": content})
+            SentenceCorpus.__new__(SentenceCorpus).__setstate__({**corpus.__getstate__(), "_content": content})
         with pytest.raises(ValueError, match="SentenceCorpus: "):
             SentenceCorpus(*content)
 
