@@ -1,4 +1,4 @@
-"""What the benchmarks share: workers that take turns, CPU seconds, the machine in words, tables, JSON and figures.
+"""What the benchmarks share: workers that take turns, CPU seconds, the machine in words, tables and figures.
 
 Everything timed runs in a worker: a process of its own that prepares once and then repeats its task when told. So the
 things compared take turns round after round, on a machine whose speed may change meanwhile, and none of them warms
@@ -213,7 +213,7 @@ def arguments(doc, **more):
     """Command line that every benchmark has; `more` is ``name=keywords of add_argument``."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with corpora/ and eval/")
-    parser.add_argument("--out", type=Path, help="folder for table (.inc), figures (.json) and figure (.png)")
+    parser.add_argument("--out", type=Path, help="folder for table (.inc) and figure (.png)")
     parser.add_argument("--quick", action="store_true", help="a small sample of the text and one round: does it run?")
     parser.add_argument("--rounds", type=int, help="how often each thing is measured; default 3")
     for name, keywords in more.items():

@@ -1,78 +1,70 @@
-"""From the numbers of a benchmark to a printed table, JSON, a figure and a piece of the documentation."""
+"""From the numbers of a benchmark to a printed table, a figure and a piece of the documentation."""
 
 import csv
 import io
-import json
 import time
 
 import pandas as pd
 from measuring import command, machine, versions
 
 
-def target(asked, of, measured, limit, *, at_most=False, unit=""):
-    """A target and its row; `measured` None means that it could not be measured here."""
-    wanted = f"{limit:,.0f}" if limit >= 1000 else f"{limit:g}"
-    row = {"asked": asked, "of": of, "target": f"{'at most' if at_most else 'at least'} {wanted} {unit}".strip()}
-    if measured is None:
-        return row | {"measured": "not measured", "met": ""}
-    met = measured <= limit if at_most else measured >= limit
-    return row | {"measured": f"{measured:,.{0 if measured >= 1000 else 2}f}", "met": "yes" if met else "no"}
+class KeptRows(dict):
+    """Figures by key, kept in a CSV file, so that a run that was stopped goes on.
+
+    `keys` is ``{name: type}`` of the parts of a key; figures are numbers by the names of `columns`. Without a path
+    nothing is kept.
+    """
+
+    def __init__(self, path, keys, columns):
+        super().__init__()
+        self.path, self.header, self.columns = path, [*keys, *columns], list(columns)
+        if path is not None and path.exists():
+            with open(path, encoding="utf8", newline="") as file:
+                for row in csv.DictReader(file):
+                    key = tuple(kind(row[name]) for name, kind in keys.items())
+                    super().__setitem__(key, {column: float(row[column] or "nan") for column in columns})
+
+    def __setitem__(self, key, figures):
+        super().__setitem__(key, figures)
+        print(*key, *(f"{figures[column]:.2f}" for column in self.columns), flush=True)
+        if self.path is not None:
+            with open(self.path, "w", encoding="utf8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(self.header)
+                for key, figures in self.items():
+                    writer.writerow([*key, *("" if f != f else f"{f:.3f}" for f in map(figures.get, self.columns))])
 
 
-def measured():
-    """On what, how and when it is measured."""
-    return {"machine": machine(), "versions": versions(), "command": command(), "date": time.strftime("%Y-%m-%d")}
-
-
-def write_json(folder, name, title, rows, about, *, notes="", targets=(), raw=None):
-    """Write NAME.json: the rows, their targets, and on what they were measured."""
-    folder.mkdir(parents=True, exist_ok=True)
-    content = {"title": title, **about, "notes": notes, "rows": rows, "targets": list(targets), "raw": raw}
-    (folder / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf8")
-
-
-def report(options, name, title, rows, *, notes="", targets=(), raw=None, draw=None):
-    """Print the rows; with --out write NAME.json, NAME.inc (the table as the documentation shows it) and NAME.png."""
+def report(options, name, title, rows, *, notes="", draw=None):
+    """Print rows, dicts of their cells, and with --out write them as `save` does."""
     table = pd.DataFrame(rows)
     print(f"\n{title}\n\n{table.to_string(index=False, na_rep='')}\n")
-    if notes:
-        print(notes)
-    about = measured()
-    print("\n".join(f"{key}: {value}" for key, value in about.items()))
-    if targets:
-        print("\n" + pd.DataFrame(targets).to_string(index=False))
-    if options.out is None:
-        return
-    write_json(options.out, name, title, rows, about, notes=notes, targets=targets, raw=raw)
-    (options.out / f"{name}.inc").write_text(as_rst(title, table, notes, about), encoding="utf8")
-    if draw is not None:
-        save_figure(options.out / f"{name}.png", draw)
-
-
-def as_rst(title, table, notes, about):
-    """A csv-table with its notes and where it was measured."""
-    rows = table.astype(object).fillna("").to_numpy().tolist()
-    notes = f"{notes}\n\n" if notes else ""
-    return (
-        f"{as_csv_table(title, [table.columns, *rows])}\n{notes}"
-        f"Measured {about['date']} on {about['machine']}; {about['versions']}. To repeat it::\n\n"
-        f"   {about['command']}\n"
-    )
-
-
-def how_measured(command):
-    """The end of a table's note: on what it was measured, and how to repeat it."""
-    return f"{machine()}; {versions()}. To repeat it::\n\n   {command}\n"
+    cells = table.astype(object).fillna("").to_numpy().tolist()
+    save(options.out, name, as_csv_table(title, [table.columns, *cells]), notes, draw)
 
 
 def print_table(options, name, title, rows, note):
-    """Print a table and a note; with --out write them to NAME.inc, or to NAME_kept_aside.inc with --kept-aside."""
-    text = f"{as_csv_table(title, rows)}\n{note} {how_measured(measured()['command'])}"
+    """Print a table, and with --out write it as `save` does, to NAME_kept_aside with --kept-aside."""
+    text = as_csv_table(title, rows)
     print(text)
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        suffix = "_kept_aside" if getattr(options, "kept_aside", False) else ""
-        (options.out / f"{name}{suffix}.inc").write_text(text, encoding="utf8")
+    save(options.out, f"{name}_kept_aside" if getattr(options, "kept_aside", False) else name, text, note)
+
+
+def save(folder, name, text, note="", draw=None):
+    """Print how it was measured; write that and tables to NAME.inc, and a figure to NAME.png, if there is a folder."""
+    note = how_measured(note)
+    print(note)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.inc").write_text(f"{text}\n{note}", encoding="utf8")
+        if draw is not None:
+            save_figure(folder / f"{name}.png", draw)
+
+
+def how_measured(note=""):
+    """The end of a table: a note, when and on what it was measured, and how to repeat it."""
+    when = f"Measured {time.strftime('%Y-%m-%d')} on {machine()}; {versions()}."
+    return f"{note} {when} To repeat it::\n\n   {command()}\n".lstrip()
 
 
 def as_csv_table(title, rows):

@@ -25,8 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 from pretrained import MOST_TEST, MOST_TRAINING, TASKS, draws, load_models, read_task  # isort: skip, it pins the threads
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table, read_table, save_figure
+from reporting import as_csv_table, how_measured, read_table, save_figure
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
@@ -93,9 +92,9 @@ def measure(folder, data, keeps_speed):
     table = as_csv_table("Accuracy and speed", [["vectorizer", "accuracy, %", "sentences a second"], *rows])
     note = (
         f"Accuracy: mean of {len(TASKS)} tasks with {N_LABELS} labels per class. Speed: per CPU second, on one thread, "
-        f"from strings to rows. {machine()}; {versions()}. To repeat it::\n\n"
-        "   python benchmarks/quality/accuracy_and_speed.py doc/_results/quality --data DATA\n"
+        "from strings to rows."
     )
+    note = how_measured(note)
     if keeps_speed:  # the note says where they were measured
         note = "Accuracy:" + (folder / f"{NAME}.inc").read_text(encoding="utf8").partition("\nAccuracy:")[2]
     (folder / f"{NAME}.inc").write_text(f"{table}\n{note}", encoding="utf8")

@@ -14,7 +14,6 @@ they are; eval/sts/sick/test.tsv; and the pairs of eval/clf/MSRP.*.tsv, the area
 """
 
 import argparse
-import csv
 import sys
 from itertools import chain
 from pathlib import Path
@@ -44,7 +43,7 @@ from skembed.metrics import paired_cosine_similarity
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from reporting import as_csv_table, how_measured, measured, target, write_json
+from reporting import KeptRows, as_csv_table, save
 from yardsticks import pearson, read_labelled, read_pairs, tfidf_of_stems
 
 SETS = {"Opinosis": "opinosis_topics", "MSRP": "msrp_groups"}
@@ -162,42 +161,15 @@ def kept_aside(model, data, sets):
     return [*means_of_years(model, sets), sick, 100 * roc_auc_score(labels, cosine)]
 
 
-def read_rows(path):
-    if path is None or not path.exists():
-        return {}
-    with open(path, encoding="utf8", newline="") as file:
-        return {(row[0], int(row[1])): [float(value) for value in row[2:]] for row in list(csv.reader(file))[1:]}
-
-
-def write_rows(path, rows):
-    with open(path, "w", encoding="utf8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["row", "seed", *COLUMNS])
-        writer.writerows([*key, *(f"{value:.3f}" for value in scores)] for key, scores in rows.items())
-
-
 def means_of(rows):
     """A row for each method: means over the seeds, and the least and the largest mean over the 14 sets."""
     means = []
     for name in dict.fromkeys(name for name, _ in rows):
-        scores = np.array([values for (other, _), values in rows.items() if other == name])
+        scores = np.array([list(values.values()) for (other, _), values in rows.items() if other == name])
         ranges = f"{scores[:, 3].min():.1f} to {scores[:, 3].max():.1f}"
         values = dict(zip(COLUMNS, scores.mean(axis=0).round(1).tolist()))
         means.append({"method": name, **values, "by seed": ranges})
     return means
-
-
-def targets_of(means):
-    """Similarity over the 14 sets: of the best row and of the recommended one, and CBOS ahead of tf-idf on words."""
-    score = {row["method"]: row["14 sets"] for row in means}
-    best = max(score, key=score.get)
-    asked, both = "similarity, both texts without pairs, mean of the 14 sets", dict.fromkeys([best, RECIPE])
-    lead = round(score["CBOS"] - score["tf-idf"], 1)
-    return [
-        *(target(asked, name, score[name], 68.0) for name in both),
-        target(f"{asked} (stretch)", best, score[best], 68.5),
-        target("CBOS of 300 dimensions on both texts, ahead of tf-idf on words", "CBOS", lead, 2, unit="points"),
-    ]
 
 
 def as_rst(means):
@@ -217,7 +189,7 @@ def main():
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
     parser.add_argument("--csv", type=Path, help="figures of each seed, and what to go on from")
-    parser.add_argument("--out", type=Path, help="folder for beat_tfidf.json and the tables, beat_tfidf.inc")
+    parser.add_argument("--out", type=Path, help="folder for the tables, beat_tfidf.inc")
     parser.add_argument("--aside", type=Path, metavar="PUBLISHED", help="print figures of sets kept aside, no others")
     options = parser.parse_args()
     folder = options.data / "corpora"
@@ -231,26 +203,14 @@ def main():
                 found = kept_aside(fit(), options.data, sets)
                 print(f"{name:60s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in found), flush=True)
         return
-    rows = read_rows(options.csv)
+    rows = KeptRows(options.csv, {"row": str, "seed": int}, COLUMNS)
     for seed in options.seeds:
         for name, fit in make_methods(words, stems, seed).items():
-            if (name, seed) in rows:
-                continue
-            rows[name, seed] = measure(fit(), options.data, seed)
-            print(f"{name:44s}{seed:3d} " + " ".join(f"{value:6.2f}" for value in rows[name, seed]), flush=True)
-            if options.csv:
-                write_rows(options.csv, rows)
-    means = means_of(rows)
-    table = as_rst(means)
+            if (name, seed) not in rows:
+                rows[name, seed] = dict(zip(COLUMNS, measure(fit(), options.data, seed)))
+    table = as_rst(means_of(rows))
     print(table)
-    if options.out:
-        title, seeds = "Dense rows beside tf-idf", f"Seeds {', '.join(map(str, options.seeds))}"
-        write_json(options.out, "beat_tfidf", title, means, measured(), notes=seeds, targets=targets_of(means))
-        note = f"{seeds}; "
-        note += how_measured(
-            "python benchmarks/quality/beat_tfidf.py --data DATA --csv FILE --out doc/_results/quality"
-        )
-        (options.out / "beat_tfidf.inc").write_text(table + "\n" + note, encoding="utf8")
+    save(options.out, "beat_tfidf", table, f"Seeds {', '.join(map(str, options.seeds))}.")
 
 
 if __name__ == "__main__":

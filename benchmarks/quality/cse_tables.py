@@ -172,7 +172,7 @@ def main():
         print(by_model({name: found[name]}, used)[0], flush=True)
     notes = f"{len(words):,} pairs of words, {len(sentences):,} of sentences."
     title = "Table 4 of the paper, by what was learned from: means of the years, and SICK"
-    report(options, "cse_means", title, by_model(found, used), notes=notes, raw=found)
+    report(options, "cse_means", title, by_model(found, used), notes=notes)
     for name, (title, *columns) in TABLES.items():
         report(options, name, title, by_set(found, *columns), notes=NOTES)
 

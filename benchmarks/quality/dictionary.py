@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 import numpy as np
 from measuring import arguments, cpu_seconds
-from reporting import report, target
+from reporting import report
 from scipy.stats import pearsonr, spearmanr
 from yardsticks import TFIDF, mean_score, read_pairs, tfidf_of_stems
 
@@ -96,12 +96,6 @@ def as_in_the_paper(model, data):
     return 100 * float(np.mean(scores))
 
 
-def targets_of(rows):
-    """The paper's figure, with the paper's setting."""
-    scores = {row["method"]: float(row[PAPER]) for row in rows}
-    return [target("DictRep, the figure of the paper", WITH_START, scores[WITH_START], scores[PUBLISHED])]
-
-
 def main():
     options = arguments(
         __doc__,
@@ -149,7 +143,7 @@ def main():
     show("CaptionRep + emb, softmax, made-up features", lambda: ranking.fit(captions, targets))
     notes = f"{len(glosses):,} definitions of {len(set(defined)):,} words; {len(captions):,} captions. One seed."
     title = "Sentences learned from definitions and from captions"
-    report(options, "dictionary", title, rows, notes=notes, targets=targets_of(rows))
+    report(options, "dictionary", title, rows, notes=notes)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ Measures nothing: it draws what `which_method.py`, `pairs_sts.py`, `teacher.py` 
 
 import argparse
 import csv
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from reporting import bars, save_figure
+from reporting import bars, read_table, save_figure
 
 TEXT, TEACHER, PAIRS = "#0072B2", "#009E73", "#D55E00"
 LINES = {
@@ -28,8 +27,8 @@ def similarity_of(folder):
     """Name, mean over the 14 sets, colour; by the text that was learned from and what came on top."""
     with (folder / "which_method.csv").open(encoding="utf8") as file:
         found = {(row["words"], row["method"]): float(row["sts"]) for row in csv.DictReader(file)}
-    pairs = {row["pairs"]: row["14 sets"] for row in _read(folder, "pairs_sts")["rows"]}
-    teacher = {row["method"]: float(row["STS"]) for row in _read(folder, "teacher")["rows"]}
+    pairs = {row["pairs"]: float(row["14 sets"]) for row in rows_of(folder, "pairs_sts")}
+    teacher = {row["method"]: float(row["STS"]) for row in rows_of(folder, "teacher")}
     text = found["28000000", "CBOS"]
     return [
         ("tf-idf of the compared sentences, stems", found["0", "tf-idf on stems of the task"], "0.4"),
@@ -43,8 +42,9 @@ def similarity_of(folder):
     ]
 
 
-def _read(folder, name):
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf8"))
+def rows_of(folder, name):
+    header, *rows = read_table(folder / f"{name}.inc")
+    return [dict(zip(header, row)) for row in rows]
 
 
 def draw(figure, folder):
@@ -53,9 +53,9 @@ def draw(figure, folder):
     names, values, colours = zip(*similarity_of(folder))
     bars(top, names, values, colours=colours)
     top.set(title="Similarity", xlabel="100 x Pearson, mean of 14 sets of STS", xlim=(0, 85))
-    rows = _read(folder, "few_labels")["rows"]
+    rows = rows_of(folder, "few_labels")
     for method, (label, colour, marker) in LINES.items():
-        means = {str(row["labels per class"]): row["mean"] for row in rows if row["method"] == method}
+        means = {row["labels per class"]: float(row["mean"]) for row in rows if row["method"] == method}
         bottom.plot(list(means), list(means.values()), color=colour, marker=marker, label=label)
     bottom.set(title="Classification", xlabel="labels per class", ylabel="accuracy (%), mean of six tasks")
     figure.legend(*bottom.get_legend_handles_labels(), loc="outside lower center", ncols=2)

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from labels import LABELS, MANY, few, line, read_tasks, tfidf
 from measuring import arguments
-from reporting import report, target
+from reporting import report
 
 MOVES = {"learning_rate": 0.03, "interpolation": 0.05}  # chosen with --validate
 
@@ -98,22 +98,7 @@ def main():
             rows.append(row | {"mean": round(means[name, n], 1)})
     title = "Accuracy in per cent with few labels, from a model of own text"
     notes = f"Mean of {options.rounds} draws of the labels; one seed with all labels. Own text: simplewiki, 3 x 300."
-    report(
-        options,
-        "few_labels",
-        title,
-        rows,
-        notes=notes,
-        targets=targets_of(means),
-        draw=lambda figure: draw(figure, means),
-    )
-
-
-def targets_of(means):
-    """With ten labels per class; `means` are by method and number of labels."""
-    best = max((name for name, n in means if n == 10 and name.startswith("own text")), key=lambda name: means[name, 10])
-    gain, asked = means[best, 10] - means["tf-idf", 10], "ten labels per class, ahead of tf-idf"
-    return [target(asked, best, gain, 3, unit="points"), target(f"{asked} (stretch)", best, gain, 8, unit="points")]
+    report(options, "few_labels", title, rows, notes=notes, draw=lambda figure: draw(figure, means))
 
 
 def draw(figure, means):

@@ -58,7 +58,7 @@ class Differences:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="folder for table (.inc) and figures (.json)")
+    parser.add_argument("--out", type=Path, help="folder for the table (.inc)")
     options = parser.parse_args()
     plugin = Differences()
     np.testing.assert_allclose = plugin.note

@@ -11,9 +11,7 @@ that FILE has are not measured again. One seed.
 """
 
 import argparse
-import csv
 import sys
-import time
 from itertools import chain
 from pathlib import Path
 
@@ -28,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from beat_tfidf import unit_rows, ward_clusters
 from own_text import ADVISED, SIZES, TEXTS, TFIDF, FittedOnce, draw_documents, make_methods, read_documents
-from reporting import as_csv_table, how_measured
-from yardsticks import pearson, read_labelled, read_pairs
+from reporting import KeptRows, as_csv_table, save
+from yardsticks import pearson, read_labelled, read_pairs, tfidf_of_stems
 
 GROUPS = {"Opinosis groups": "opinosis_groups", "Opinosis topics": "opinosis_topics", "MSRP groups": "msrp_groups"}
 COLUMNS = ["SICK", "MSRP pairs", *(f"{way} {name}" for way in ("search", "clusters") for name in GROUPS)]
@@ -58,7 +56,7 @@ def measure(model, data):
         search.append(nearest_is_of_group(rows, groups))
         found = ward_clusters(rows, len(set(groups)))
         clusters.append(100 * float(adjusted_mutual_info_score(groups, found)))
-    return [*scores, *search, *clusters]
+    return dict(zip(COLUMNS, [*scores, *search, *clusters]))
 
 
 def methods_of(corpus):
@@ -69,27 +67,6 @@ def methods_of(corpus):
     return chosen | {SIAMESE: lambda: fitted(SiameseCBOWVectorizer(300, random_state=0))}
 
 
-def read_rows(path):
-    if not path.exists():
-        return {}
-    with open(path, encoding="utf8", newline="") as file:
-        return {(row[0], int(row[1]), row[2]): [float(v) for v in row[3:]] for row in list(csv.reader(file))[1:]}
-
-
-def write_rows(path, rows):
-    with open(path, "w", encoding="utf8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["text", "size", "method", *COLUMNS])
-        out.writerows([*key, *(f"{value:.3f}" for value in scores)] for key, scores in rows.items())
-
-
-def add_row(rows, key, make, options):
-    if key not in rows:
-        rows[key] = measure(make(), options.data)
-        print(f"{key[0]:12s}{key[1]:8d} {key[2]:40s}", *(f"{value:6.1f}" for value in rows[key]), flush=True)
-        write_rows(options.csv, rows)
-
-
 def as_rst(rows):
     """A table of all; in bold what is not behind tf-idf."""
     level = rows["", 0, TFIDF]
@@ -97,8 +74,11 @@ def as_rst(rows):
     for (text, size, method), scores in sorted(
         rows.items(), key=lambda row: (["", *TEXTS].index(row[0][0]), row[0][1])
     ):
-        ahead = [round(value, 1) >= round(other, 1) and method != TFIDF for value, other in zip(scores, level)]
-        values = [f"**{value:.1f}**" if bold else f"{value:.1f}" for value, bold in zip(scores, ahead)]
+        ahead = [
+            round(value, 1) >= round(other, 1) and method != TFIDF
+            for value, other in zip(scores.values(), level.values())
+        ]
+        values = [f"**{value:.1f}**" if bold else f"{value:.1f}" for value, bold in zip(scores.values(), ahead)]
         lines.append([f"{TEXTS[text]} {size:,}" if text else "none", method, *values])
     return as_csv_table("Sets kept aside", lines)
 
@@ -110,19 +90,18 @@ def main():
     parser.add_argument("--csv", type=Path, default=Path("kept_aside.csv"))
     parser.add_argument("--out", type=Path, help="folder for the table, kept_aside.inc")
     options = parser.parse_args()
-    rows = read_rows(options.csv)
+    rows = KeptRows(options.csv, {"text": str, "size": int, "method": str}, COLUMNS)
+    if ("", 0, TFIDF) not in rows:
+        rows["", 0, TFIDF] = measure(tfidf_of_stems(), options.data)
     for text in TEXTS:
         _, parts = draw_documents(read_documents(options.data / "corpora" / f"{text}.txt.gz"), options.sizes)
         for size, corpus in parts.items():
-            add_row(rows, ("", 0, TFIDF), lambda: make_methods(None, None)[TFIDF](), options)
             for name, make in methods_of(corpus).items():
-                add_row(rows, (text, size, name), make, options)
+                if (text, size, name) not in rows:
+                    rows[text, size, name] = measure(make(), options.data)
     table = as_rst(rows)
     print(table)
-    if options.out is not None:
-        note = f"In bold what is not behind tf-idf. One seed. Measured {time.strftime('%Y-%m-%d')} on "
-        note += how_measured("python benchmarks/quality/kept_aside.py --data DATA --out doc/_results/quality")
-        (options.out / "kept_aside.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    save(options.out, "kept_aside", table, "In bold what is not behind tf-idf. One seed.")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ two tasks draw. Rows that FILE has are not measured again. One seed.
 """
 
 import argparse
-import csv
 import gzip
 import sys
 import time
@@ -35,7 +34,7 @@ from skembed.evaluation._baselines import FittedOnCompared
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from reporting import as_csv_table, how_measured, measured, target, write_json
+from reporting import KeptRows, as_csv_table, save
 from yardsticks import mean_score, tfidf_of_stems
 
 TEXTS = {"simplewiki": "wiki", "books_small": "books"}
@@ -160,27 +159,8 @@ def measure_text(text, options, rows):
                 continue
             fitted.reused, start = 0.0, time.process_time()
             model = make()
-            row = {"seconds": time.process_time() - start + fitted.reused} | measure(model, test, options.data)
-            print(f"{name:54s}", *(f"{row[task]:6.1f}" for task in TASKS), flush=True)
-            rows[text, size, name] = row
-            write_rows(options.csv, rows)
-
-
-def read_rows(path):
-    if not path.exists():
-        return {}
-    with open(path, encoding="utf8", newline="") as file:
-        return {
-            (row["text"], int(row["size"]), row["method"]): {task: float(row[task]) for task in TASKS}
-            for row in csv.DictReader(file)
-        }
-
-
-def write_rows(path, rows):
-    with open(path, "w", encoding="utf8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["text", "size", "method", *TASKS])
-        out.writerows([*key, *(f"{row[task]:.3f}" for task in TASKS)] for key, row in rows.items())
+            seconds = time.process_time() - start + fitted.reused
+            rows[text, size, name] = measure(model, test, options.data) | {"seconds": seconds}
 
 
 def as_rst(rows):
@@ -201,46 +181,19 @@ def as_rst(rows):
     return "\n".join(tables)
 
 
-def targets_of(rows):
-    """What is advised for own text, beside tf-idf: limits in points, by task and sentences of own text."""
-    topics = {20_000: 0, 160_000: 5}
-    limits = {"sts": {2_000: -1, 20_000: 0, 160_000: 1}, "next": topics, "document": topics}
-    asked = {"sts": "similarity", "next": "next sentence", "document": "same document, AUC"}
-    scores = {(row["text"], row["size"], row["method"]): row for row in rows}
-    return [
-        target(
-            f"{asked[task]}, ahead of tf-idf, {size:,} own sentences",
-            f"{ADVISED}, {TEXTS[text]}",
-            scores[text, size, ADVISED][task] - scores[text, size, TFIDF][task],
-            limit,
-            unit="points",
-        )
-        for task, of_size in limits.items()
-        for size, limit in of_size.items()
-        for text in TEXTS
-        if {(text, size, ADVISED), (text, size, TFIDF)} <= scores.keys()
-    ]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--csv", type=Path, default=Path("own_text.csv"))
-    parser.add_argument("--out", type=Path, help="folder for own_text.json and the tables, own_text.inc")
+    parser.add_argument("--out", type=Path, help="folder for the tables, own_text.inc")
     options = parser.parse_args()
-    rows = read_rows(options.csv)
+    rows = KeptRows(options.csv, {"text": str, "size": int, "method": str}, TASKS)
     for text in TEXTS:
         measure_text(text, options, rows)
     tables = as_rst(rows)
     print(tables)
-    if options.out is not None:
-        note = f"In bold what is not behind tf-idf. One seed. Measured {time.strftime('%Y-%m-%d')} on "
-        note += how_measured("python benchmarks/quality/own_text.py --data DATA --out doc/_results/quality")
-        flat = [dict(zip(("text", "size", "method"), key)) | row for key, row in rows.items()]
-        title = "Own text of some thousand sentences, or of many"
-        write_json(options.out, "own_text", title, flat, measured(), notes="One seed.", targets=targets_of(flat))
-        (options.out / "own_text.inc").write_text(f"{tables}\n{note}", encoding="utf8")
+    save(options.out, "own_text", tables, "In bold what is not behind tf-idf. One seed.")
 
 
 if __name__ == "__main__":

@@ -149,8 +149,7 @@ def report_curve(bench, options, name):
         notes.append(f"The paper's table has {published:.1f} at {curve.base:g}, from a billion words.")
         if curve.parameter != "max_iter":
             notes += [seeds_of(bench, curve, label) for label in curve.lines if label.endswith(FAINT)]
-    raw = {label: {f"{value:g}": points[value] for value in curve.values} for label, points in scores.items()}
-    report(options, name, curve.title, rows, notes=" ".join(notes), raw=raw, draw=draw_curve(curve, scores))
+    report(options, name, curve.title, rows, notes=" ".join(notes), draw=draw_curve(curve, scores))
 
 
 def seeds_of(bench, curve, label):
@@ -339,12 +338,8 @@ def report_agreement(bench, options, name):
                 figure.colorbar(image, ax=axes, label="same wrong answer / both wrong")
             axes.set_title({"msrp": "MSRP groups", "opinosis": "Opinosis groups"}[key])
 
-    raw = {
-        key: {"names": found.names, "shared": found.n_shared.tolist(), "compared": found.n_compared.tolist()}
-        for key, found in agreements.items()
-    }
     notes = "All three folds together: 859 sentences of MSRP in 274 groups, 521 of Opinosis in 89."
-    report(options, name, "Agreement in errors", rows, notes=notes, raw=raw, draw=draw)
+    report(options, name, "Agreement in errors", rows, notes=notes, draw=draw)
 
 
 FIGURES = dict.fromkeys(CURVES, report_curve) | {

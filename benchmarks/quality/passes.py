@@ -13,7 +13,6 @@ aside, of csabstruct and github_issues. One seed. Rows that FILE has are not mea
 """
 
 import argparse
-import csv
 import gzip
 import sys
 import time
@@ -35,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from measuring import public
 from own_text import TEXTS, draw_documents, measure, read_documents
-from reporting import as_csv_table, how_measured
+from reporting import KeptRows, print_table
 from yardsticks import mean_score, pearson, read_labelled
 
 LEAST, AUTO, PASSES = "least", "auto", [10, 20, 50]
@@ -147,13 +146,8 @@ def cells():
 
 def measure_all(options):
     """(kind, method, source, size, passes) -> passes made, score, CPU seconds."""
-    keys = ["kind", "method", "source", "size", "passes"]
-    rows = {}
-    if options.csv.exists():
-        with open(options.csv, encoding="utf8", newline="") as file:
-            rows = {tuple(row[:5]): tuple(map(float, row[5:])) for row in list(csv.reader(file))[1:]}
-    else:
-        options.csv.write_text(",".join([*keys, "made", "score", "seconds"]) + "\n", encoding="utf8")
+    keys = dict.fromkeys(["kind", "method", "source", "size", "passes"], str)
+    rows = KeptRows(options.csv, keys, ["made", "score", "seconds"])
     for kind, method, source, size in cells():
         for passes in COLUMNS if method in options.only else []:
             key = (kind, method, source, str(size), str(passes))
@@ -161,23 +155,20 @@ def measure_all(options):
                 continue
             model, start = make(method, passes), time.process_time()
             found = KINDS[kind].score(model, options.data, source, size)
-            rows[key] = model.n_iter_, found, time.process_time() - start
-            print(*key, f"{model.n_iter_} passes {found:.2f}", flush=True)
-            with open(options.csv, "a", encoding="utf8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerow([*key, *map("{:.2f}".format, rows[key])])
+            rows[key] = {"made": model.n_iter_, "score": found, "seconds": time.process_time() - start}
     return rows
 
 
-def as_rst(rows):
+def table_of(rows):
     """A line a method, source and size: the score by passes, and what "auto" gains on the passes over a long text."""
     lines = []
     for kind, method, source, size in cells():
         of = {passes: rows.get((kind, method, source, str(size), str(passes))) for passes in COLUMNS}
         if not any(of.values()):
             continue
-        scores = ["" if found is None else f"{found[1]:.1f}" for found in of.values()]
-        gain = f"{of[AUTO][1] - of[LEAST][1]:+.1f}" if of[AUTO] and of[LEAST] else ""
-        made = [f"{of[name][0]:.0f}" if of[name] else "" for name in (LEAST, AUTO)]
+        scores = ["" if found is None else f"{found['score']:.1f}" for found in of.values()]
+        gain = f"{of[AUTO]['score'] - of[LEAST]['score']:+.1f}" if of[AUTO] and of[LEAST] else ""
+        made = [f"{of[name]['made']:.0f}" if of[name] else "" for name in (LEAST, AUTO)]
         lines.append([method, TEXTS.get(source, source), f"{size:,}", made[0], *scores[:-1], made[1], scores[-1], gain])
     header = [
         "method",
@@ -190,12 +181,7 @@ def as_rst(rows):
         "score",
         "gain",
     ]
-    note = (
-        "Size: sentences of text or of a teacher, pairs, labels per class. Where the default of a method is a number, "
-        f'that number stands for "auto". One seed. Measured {time.strftime("%Y-%m-%d")} on '
-    )
-    command = "python benchmarks/quality/passes.py --data DATA --out doc/_results/quality"
-    return f"{as_csv_table('Score by the number of passes', [header, *lines])}\n{note}{how_measured(command)}"
+    return [header, *lines]
 
 
 def main():
@@ -207,10 +193,11 @@ def main():
     parser.add_argument("--out", type=Path, help="folder for the table, passes.inc")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="Only .* of the words of X")  # as expected of so little text
-    table = as_rst(measure_all(options))
-    print(table)
-    if options.out is not None:
-        (options.out / "passes.inc").write_text(table, encoding="utf8")
+    note = (
+        "Size: sentences of text or of a teacher, pairs, labels per class. Where the default of a method is a number, "
+        'that number stands for "auto". One seed.'
+    )
+    print_table(options, "passes", "Score by the number of passes", table_of(measure_all(options)), note)
 
 
 if __name__ == "__main__":

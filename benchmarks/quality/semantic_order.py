@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from papers.methods import METHODS
 from papers.tables import published_results
-from reporting import as_csv_table, how_measured
+from reporting import print_table
 from yardsticks import read_labelled
 
 SETS = {"msrp": "msrp_groups", "opinosis": "opinosis_groups"}
@@ -77,12 +77,8 @@ def main():
             print(*table[-1], flush=True)
     lengths = np.linalg.norm(mean.transform(corpus.vocabulary.words[:10_000]), axis=1)
     title = f"Per cent of sentences in the right group, mean and standard deviation of {options.splits} shuffled splits"
-    text = as_csv_table(title, table)
-    print(text)
-    if options.out:
-        note = f"{corpus.n_tokens:,} words; median length of the vectors of frequent words {np.median(lengths):.1f}; "
-        note += how_measured("python benchmarks/quality/semantic_order.py --data DATA --out doc/_results/quality")
-        (options.out / "semantic_order.inc").write_text(text + "\n" + note, encoding="utf8")
+    note = f"{corpus.n_tokens:,} words; median length of the vectors of frequent words {np.median(lengths):.1f}."
+    print_table(options, "semantic_order", title, table, note)
 
 
 if __name__ == "__main__":

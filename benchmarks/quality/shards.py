@@ -147,7 +147,6 @@ def main():
         list(rows_of(runs, n_words)),
         notes="*Lost* is to one trainer with the same seeds. A shard sends these MB in a round, and gets all weights. "
         + tfidf_note(options.data),
-        raw=runs,
     )
 
 

@@ -17,8 +17,7 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import numpy as np
-from measuring import machine, versions
-from reporting import as_csv_table, bars, read_table, save_figure
+from reporting import as_csv_table, bars, read_table, save, save_figure
 from yardsticks import pearson, read_pairs, tfidf_of_stems
 
 from skembed import SentenceCorpus, TextVectorizer
@@ -47,12 +46,7 @@ def measure(folder, data):
     rows = [[row[0], *(f"{value:.1f}" for value in row[1:4]), *(f"{value:+.1f}" for value in row[4:])] for row in rows]
     header = ["set", "tf-idf", "TextVectorizer", "with own text", "lead", "lead with own text"]
     table = as_csv_table("Pearson correlation with the grades, times 100", [header, *rows])
-    note = (
-        "tf-idf of the compared sentences, each word once; all in stems. "
-        + f"{machine()}; {versions()}. To repeat it::\n\n"
-        "   python benchmarks/quality/similarity.py doc/_results/quality --data DATA\n"
-    )
-    (folder / f"{NAME}.inc").write_text(f"{table}\n{note}", encoding="utf8")
+    save(folder, NAME, table, "tf-idf of the compared sentences, each word once; all in stems.")
 
 
 def draw(figure, rows):

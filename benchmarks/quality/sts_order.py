@@ -22,7 +22,7 @@ from skembed.evaluation._sts import bootstrap_means
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from papers.methods import METHODS, fit_to_corpus
-from reporting import as_csv_table, how_measured, measured, target, write_json
+from reporting import as_csv_table, save
 
 NAMES = {
     "CBOS": "CBOS, defaults",
@@ -54,19 +54,11 @@ def with_interval(value, draws):
     return [f"{value:.1f}", f"{low:.1f} to {high:.1f}"]
 
 
-def targets_of(steps):
-    """CBOS with its defaults beside tf-idf, from the table of differences."""
-    lead = next(float(row[1]) for row in steps if row[0] == "CBOS - tf-idf")
-    return [
-        target("CBOSVectorizer(), ahead of tf-idf on words", "simplewiki, mean of the seeds", lead, 2, unit="points")
-    ]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--out", type=Path, help="folder for sts_order.json and the tables, sts_order.inc")
+    parser.add_argument("--out", type=Path, help="folder for the tables, sts_order.inc")
     options = parser.parse_args()
     corpus = SentenceCorpus.from_file(options.data / "corpora" / "simplewiki.txt.gz")
     years = {year: read_sts(options.data / "original", year=year) for year in (2012, 2013, 2014)}
@@ -93,12 +85,7 @@ def main():
     title = f"Mean Pearson correlation x 100 over the 14 sets of 2012 to 2014, {len(options.seeds)} seeds"
     text = as_csv_table(title, scores) + "\n" + as_csv_table("Differences", steps)
     print(text)
-    if options.out:
-        note = f"{corpus.n_tokens:,} words; "
-        note += how_measured("python benchmarks/quality/sts_order.py --data DATA --out doc/_results/quality")
-        rows, targets = [dict(zip(scores[0], row)) for row in scores[1:]], targets_of(steps)
-        write_json(options.out, "sts_order", title, rows, measured(), targets=targets)
-        (options.out / "sts_order.inc").write_text(text + "\n" + note, encoding="utf8")
+    save(options.out, "sts_order", text, f"{corpus.n_tokens:,} words.")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from measuring import ONE_THREAD, arguments, cpu_seconds, median
 
 os.environ |= ONE_THREAD
 
-from reporting import report, target
+from reporting import report
 from wordllama import WordLlama
 from yardsticks import TFIDF, mean_score, pearson, tfidf_of_stems
 
@@ -91,11 +91,6 @@ def sentences_per_second(model, sentences, n_rounds):
     return len(sentences) / median(seconds)
 
 
-def targets_of(scores):
-    gain = scores[STUDENT] - scores[START]
-    return [target("similarity, ahead of the same encoder without teacher", STUDENT, gain, 3, unit="points")]
-
-
 def main():
     options = arguments(
         __doc__,
@@ -128,20 +123,17 @@ def main():
     embedding = cpu_seconds() - began
     if options.closed_form:
         show(CLOSED_FORM, lambda: StudentVectorizer(random_state=0).fit(corpus, targets))
-        kept = 100 * scores[CLOSED_FORM] / scores[TEACHER]
-        wanted = [target("similarity, kept of the teacher's", CLOSED_FORM, kept, 98, unit="%")]
     else:
         start = show(START, lambda: make_start(corpus))
         show(STUDENT, lambda: TargetVectorizer(init=start, random_state=0).fit(corpus, targets))
         show("student, from random", lambda: TargetVectorizer(300, random_state=0).fit(corpus, targets))
-        wanted = targets_of(scores)
     title = f"A student of a teacher: {n_sentences:,} sentences of simplewiki"
     notes = (
         f"The teacher took {embedding:.0f} CPU s to embed the sentences. One seed. Sentences/CPU s: one thread, from "
         f"strings, median of {options.rounds}."
     )
     name = "teacher_closed_form" if options.closed_form else "teacher"
-    report(options, name, title, rows, notes=notes, targets=wanted)
+    report(options, name, title, rows, notes=notes)
 
 
 if __name__ == "__main__":

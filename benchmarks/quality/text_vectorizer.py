@@ -31,7 +31,7 @@ from skembed._meta_estimators.self_training import are_enough, find_stretches, s
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments
-from reporting import as_csv_table, how_measured, measured, save_figure
+from reporting import as_csv_table, how_measured, save_figure
 
 CHOSE = ("TREC", "SST2", "MR", "CR", "SUBJ", "MPQA", "searchsnippets", "reuters_r8", "github_issues", "csabstruct")
 CHOSE += ("ag_news_titles",)
@@ -237,7 +237,7 @@ def main():
         text = as_csv_table(title, rows)
         print(text)
         if options.out is not None:
-            end = f"\n{note} {how_measured(measured()['command'])}" if name == "text_vectorizer" else ""
+            end = f"\n{how_measured(note)}" if name == "text_vectorizer" else ""
             (options.out / f"{name}.inc").write_text(text + end, encoding="utf8")
     if options.out is not None:
         save_figure(options.out / "text_vectorizer.png", lambda figure: draw(figure, leads))

@@ -9,7 +9,6 @@ of it and from both files. Rows that FILE has already are not measured again, so
 """
 
 import argparse
-import csv
 import sys
 import time
 from pathlib import Path
@@ -36,7 +35,7 @@ from skembed.evaluation import make_baseline
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from reporting import how_measured, save_figure
+from reporting import KeptRows, save
 from yardsticks import mean_score, pearson, read_labelled, tfidf_of_stems
 
 WORDS = [100_000, 1_000_000, 4_000_000, 16_000_000, 28_000_000]  # the last two are all of one file, and both
@@ -131,27 +130,6 @@ def warm_up(model, corpus):
         clone(model).fit(corpus[:300])
 
 
-def as_number(text):
-    return float(text) if text else float("nan")
-
-
-def read_rows(path):
-    if not path.exists():
-        return {}
-    with open(path, encoding="utf8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {(int(row["words"]), row["method"]): {task: as_number(row[task]) for task in TASKS} for row in rows}
-
-
-def write_rows(path, rows):
-    with open(path, "w", encoding="utf8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["words", "method", *TASKS])
-        for (n_words, method), row in rows.items():
-            numbers = ["" if np.isnan(row[task]) else f"{row[task]:.3f}" for task in TASKS]
-            out.writerow([n_words, method, *numbers])
-
-
 def in_words(n):
     return f"{n / 1e6:.0f} M" if n >= 1e6 else f"{n / 1e3:.0f} k"
 
@@ -178,12 +156,7 @@ def as_rst(rows):
             if task != "seconds":
                 shown[best][column] = f"**{shown[best][column]}**"
         text += [f'   "{method}", ' + ", ".join(line) for method, line in zip(methods, shown) if any(line)] + [""]
-    return "\n".join(text) + (
-        f"\nMeasured {time.strftime('%Y-%m-%d')} on "
-        + how_measured(
-            "python benchmarks/quality/which_method.py --data DATA --out doc/_results/quality --csv which_method.csv"
-        )
-    )
+    return "\n".join(text)
 
 
 def draw(figure, rows):
@@ -216,10 +189,9 @@ def main():
     parser.add_argument("--csv", type=Path, default=Path("which_method.csv"))
     parser.add_argument("--words", type=int, nargs="*", choices=WORDS, default=WORDS)
     options = parser.parse_args()
-    rows = read_rows(options.csv)
+    rows = KeptRows(options.csv, {"words": int, "method": str}, TASKS)
     if (0, OWN) not in rows:
         rows[0, OWN] = {"seconds": float("nan")} | measure(tfidf_of_stems(), options.data)
-        write_rows(options.csv, rows)
     for n_words, corpus in parts_of(options.data, options.words):
         print(corpus, flush=True)
         for name, model in make_methods().items():
@@ -228,13 +200,9 @@ def main():
             warm_up(model, corpus)
             start = time.process_time()
             model.fit(corpus)
-            row = {"seconds": time.process_time() - start} | measure(model, options.data)
-            print(f"{in_words(n_words):6s} {name:24s}", *(f"{task} {row[task]:.1f}" for task in TASKS), flush=True)
-            rows[n_words, name] = row
-            write_rows(options.csv, rows)
-    if options.out is not None:
-        (options.out / "which_method.inc").write_text(as_rst(rows), encoding="utf8")
-        save_figure(options.out / "which_method.png", lambda figure: draw(figure, rows))
+            seconds = time.process_time() - start
+            rows[n_words, name] = measure(model, options.data) | {"seconds": seconds}
+    save(options.out, "which_method", as_rst(rows), draw=lambda figure: draw(figure, rows))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, cpu_seconds, rounds_of
-from reporting import report, target
+from reporting import report
 from sklearn.feature_extraction.text import CountVectorizer
 from yardsticks import read_labelled
 
@@ -122,11 +122,8 @@ def main():
             rows[name][f"{task}, times"] = round(least[name] / least["word"], 1)
         print({name: row[f"{task}, times"] for name, row in rows.items()}, flush=True)
     table = list(rows.values())
-    worst = max(value for key, value in table[1].items() if key.endswith("times"))
-    targets = [target("a pass of words and characters, times one of words", "the worst task", worst, 4, at_most=True)]
     texts, _ = read_labelled(options.data / "eval" / TASKS["AG titles"])
     counting = times_of_count_vectorizer(list(texts), max(3, options.rounds))
-    targets.append(target("n-grams of 2 to 5, beside CountVectorizer", "AG titles", counting, 5, unit="times"))
     composing = []
     for name, file in COMPOSED.items():
         texts = list(read_labelled(options.data / "eval" / file)[0])
@@ -137,14 +134,7 @@ def main():
         f"two to five characters within words (AG titles): {counting:.1f} times as fast as CountVectorizer. Composing "
         "accents (NFC) adds to the time from text to words and n-grams, in per cent: " + ", ".join(composing) + "."
     )
-    report(
-        options,
-        "characters",
-        "A pass over n-grams of characters beside one over words",
-        table,
-        notes=notes,
-        targets=targets,
-    )
+    report(options, "characters", "A pass over n-grams of characters beside one over words", table, notes=notes)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, public, rounds_of, saved_corpus, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 SENTENCE, OTHER = "where is the river that goes to the sea", "a small river"
 MODELS = {
@@ -22,7 +22,6 @@ MODELS = {
     "Sent2Vec, bigrams": ("Sent2VecVectorizer", {"max_iter": 1, "ngram_range": [1, 2]}),
 }
 CALLS = ["transform", "transform, one word unknown", "similarity"]
-LIMIT = 100
 
 
 def fastest(call, n_calls=20, n_batches=200):
@@ -74,19 +73,17 @@ def main():
             wanted[name] = ("prepare_skembed", source | {"cls": cls, "settings": settings})
         with workers(__file__, wanted) as found:
             results = rounds_of({name: worker.run for name, worker in found.items()}, options.rounds)
-    rows, targets = [], []
+    rows = []
     for name, measured in results.items():
         for call, taken in zip(CALLS, zip(*(result["value"] for result in measured))):
             rows.append({"what": f"{name}: {call}", "microseconds": round(median(taken)), "± %": spread(taken)})
-            if name in MODELS and call == "transform":
-                targets.append(target("one short sentence", name, median(taken), LIMIT, at_most=True, unit="µs"))
 
     def draw(figure):
         values = [row["microseconds"] for row in rows]
         bars(figure.subplots(), [row["what"] for row in rows], values, unit="microseconds a call")
 
     notes = "A sentence of nine words; `similarity` compares it with one of three words."
-    report(options, "latency", "One short sentence", rows, notes=notes, targets=targets, raw=results, draw=draw)
+    report(options, "latency", "One short sentence", rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

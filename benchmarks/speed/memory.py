@@ -17,7 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, learners, public, saved_corpus, workers
-from reporting import report, target
+from reporting import report
 
 MEBIBYTE = 2**20
 
@@ -69,7 +69,7 @@ def prepare_fit(folder, cls, settings, mapped):
 
 def main():
     options = arguments(__doc__)
-    rows, raw, targets = [], {}, []
+    rows = []
     with saved_corpus(options) as folder:
         for name, (cls, settings) in learners().items():
             for mapped in (False, True):
@@ -77,7 +77,6 @@ def main():
                 with workers(__file__, {name: ("prepare_fit", settings_of_fit)}) as found:
                     value = found[name].run()["value"]
                 corpus = "memory-mapped" if mapped else "in memory"
-                raw[f"{name}, {corpus}"] = value
                 beside = (value["peak"] - value["weights"] - value["text"]) / MEBIBYTE
                 row = {"method": name, "corpus": corpus, "peak, MiB": round(value["peak"] / MEBIBYTE)}
                 row |= {"weights": round(value["weights"] / MEBIBYTE), "words": round(value["text"] / MEBIBYTE)}
@@ -88,11 +87,6 @@ def main():
                 }
                 rows.append(row)
                 print(row, flush=True)
-                targets.append(
-                    target(
-                        "memory beside weights and words", f"{name}, {corpus}", beside, 150, at_most=True, unit="MiB"
-                    )
-                )
 
     def draw(figure):
         axes = figure.subplots()
@@ -110,7 +104,7 @@ def main():
         "Weights are all fitted arrays, accumulators too; words are the 4 bytes a word of the corpus. The peak also "
         "holds what loading the corpus brings, its vocabulary above all, which `estimate_memory` takes as given."
     )
-    report(options, "memory", "Peak memory of a fit", rows, notes=notes, targets=targets, raw=raw, draw=draw)
+    report(options, "memory", "Peak memory of a fit", rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

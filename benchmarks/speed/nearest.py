@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, rounds_of, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 N_QUERIES, N_DIMENSIONS, K = 1000, 100, 10
 METHODS = ["nearest", "nearest, float16", "scikit-learn, brute force", "faiss, flat", "usearch, exact"]
@@ -83,7 +83,7 @@ PREPARE = ["prepare_skembed", "prepare_skembed", "prepare_sklearn", "prepare_fai
 def main():
     options = arguments(__doc__)
     n_vectors = 10_000 if options.quick else 100_000
-    rows, seconds, raw = {name: {"what": name} for name in METHODS}, {}, {}
+    rows = {name: {"what": name} for name in METHODS}
     for n_queries, column, unit_of_time in ((N_QUERIES, f"{N_QUERIES:,} queries, s", 1), (1, "one query, ms", 1000)):
         sizes = {"n_vectors": n_vectors, "n_queries": n_queries}
         wanted = {
@@ -94,19 +94,15 @@ def main():
             results = rounds_of({name: worker.run for name, worker in found.items()}, options.rounds)
         for name, measured in results.items():
             taken = [result["cpu"] / result["value"] for result in measured]
-            seconds[name, n_queries] = median(taken)
             rows[name] |= {column: round(unit_of_time * median(taken), 3), f"{column}, ± %": spread(taken)}
-        raw[n_queries] = results
     rows = [row for row in rows.values() if len(row) > 1]
-    ratio = seconds["scikit-learn, brute force", N_QUERIES] / seconds["nearest", N_QUERIES]
-    targets = [target("exact search, faster than scikit-learn by", "nearest", ratio, 5, unit="times")]
     notes = f"The {K} nearest of {n_vectors:,} vectors of {N_DIMENSIONS} dimensions, one thread, CPU time."
 
     def draw(figure):
         column = list(rows[0])[1]
         bars(figure.subplots(), [row["what"] for row in rows], [row[column] for row in rows], unit=column)
 
-    report(options, "nearest", "Exact search", rows, notes=notes, targets=targets, raw=raw, draw=draw)
+    report(options, "nearest", "Exact search", rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

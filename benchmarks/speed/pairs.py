@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import Worker, arguments, cpu_seconds, median, public, rounds_of
-from reporting import report, target
+from reporting import report
 
 FILES = {"sentences": "altlex_wiki.tsv.gz", "words": "ppdb_xl_lexical.tsv.gz"}
 METHODS = {
@@ -83,19 +83,8 @@ def main():
         dict(zip(("pairs of", "method", *COLUMNS), (*key, *(f"{value:,.0f}" for value in values))))
         for key, values in speed.items()
     ]
-    of_sentences = {method: values for (kind, method), values in speed.items() if kind == "sentences"}
-    relative = 100 * of_sentences["CSE linear"][0] / of_sentences["PP softmax"][0]
-    encoding = 100 * of_sentences["PP softmax"][2] / of_sentences["CBOS"][2]
-    targets = [
-        target("learning, words a second", "PP softmax", of_sentences["PP softmax"][0], 1_500_000),
-        target("learning, pairs of words a second", "PP softmax", speed["words", "PP softmax"][1], 150_000),
-        target("encoding, of CBOS", "PP softmax", encoding, 90, unit="%"),
-        target("learning, words a second", "CSE tanh", of_sentences["CSE tanh"][0], 100_000),
-        target("encoding, sentences a second", "CSE tanh", of_sentences["CSE tanh"][2], 10_000),
-        target("learning, of PP", "CSE linear", relative, 50, unit="%"),
-    ]
     notes = "Batches of 128 pairs, 300 dimensions, one core."
-    report(options, "pairs", "Learning from pairs, on one core", rows, notes=notes, targets=targets)
+    report(options, "pairs", "Learning from pairs, on one core", rows, notes=notes)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, rounds_of, workers
-from reporting import report, target
+from reporting import report
 from yardsticks import mean_score, read_labelled, tfidf_note
 
 N_SENTENCES, PASSES, PASSES_OF_GENSIM, RATE = 100_000, 10, 50, 0.1
@@ -125,18 +125,6 @@ def main():
         found = rounds_of(runs, options.rounds)
         scores = {key: worker.run(passes=PASSES, score=True)["value"]["scores"] for key, worker in alive.items()}
     rows = {key: row_of([found[*key, passes] for passes in (1, PASSES)], scores[key]) for key in alive}
-    targets = []
-    for name in options.only:
-        if (name, "gensim") in rows:
-            own, peer = rows[name, "skembed"], rows[name, "gensim"]
-            for column in own:
-                asked, limit = {"words/s": ("training", 2.0), "sentences/s": ("inference", 8.0)}.get(
-                    column, (column, 0)
-                )
-                measured = own[column] / peer[column] if limit else own[column] - peer[column]
-                targets.append(
-                    target(f"{asked}, {'times' if limit else 'points ahead of'} gensim", name, measured, limit)
-                )
     shown = [
         {
             "method": name,
@@ -151,7 +139,7 @@ def main():
         f"{n_sentences:,} sentences of Simple English Wikipedia, 100 dimensions, {PASSES} passes, one core; gensim "
         f"with a rate of {RATE} and {PASSES_OF_GENSIM} passes for a new sentence. " + tfidf_note(options.data)
     )
-    report(options, "paragraphs", "Paragraph vectors beside gensim", shown, notes=notes, targets=targets)
+    report(options, "paragraphs", "Paragraph vectors beside gensim", shown, notes=notes)
 
 
 if __name__ == "__main__":

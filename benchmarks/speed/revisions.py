@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, rounds_of, spread, workers
-from reporting import report, target
+from reporting import report
 
 ROOT = Path(__file__).resolve().parents[2]
 N_SENTENCES, N_PASSES = 400_000, 2
@@ -141,9 +141,6 @@ def main():
         f"Speed beside revision {other}, {len(lines):,} lines of text, {N_PASSES} passes",
         rows,
         notes="One thread: CPU seconds; two: by the wall clock. The speed is the median of the ratios of the rounds.",
-        targets=[
-            target(f"as fast as at {other}", f"{r['task']}, {r['threads']} threads", r["speed"], 0.9) for r in rows
-        ],
     )
 
 

@@ -110,7 +110,7 @@ def main():
     title = f"A word2vec model of {options.words:,} words and {options.components} dimensions, saved and loaded"
     measured = "One round" if options.rounds == 1 else f"Medians of {options.rounds} rounds in turns"
     notes = f"{measured}. Loading includes the check of all digests and the first sentence, which indexes the words."
-    report(options, "saving", title, rows, notes=notes, raw=results)
+    report(options, "saving", title, rows, notes=notes)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, rounds_of, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 N_WORDS, N_QUERIES, K = 100, 2000, 10
 FORMULA = {"k1": 1.2, "b": 0.75}
@@ -103,7 +103,7 @@ def searches(search, queries, task):
 def main():
     options = arguments(__doc__)
     n_documents = 5_000 if options.quick else 100_000
-    rows, seconds, raw = {name: {"what": name} for name in METHODS}, {}, {}
+    rows = {name: {"what": name} for name in METHODS}
     for task, column in TASKS.items():
         sizes = {"task": task, "data": str(options.data), "n_documents": n_documents}
         wanted = {name: (f"prepare_{program}", sizes | settings) for name, (program, settings) in METHODS.items()}
@@ -112,25 +112,15 @@ def main():
         unit = {"build": 1, "many": 1000 / N_QUERIES, "one": 1000 / 500}[task]
         for name, measured in results.items():
             taken = [unit * result["cpu"] for result in measured]
-            seconds[name, task] = median(taken)
             rows[name] |= {column: round(median(taken), 3), f"{column}, ± %": spread(taken)}
-        raw[task] = results
     rows = [row for row in rows.values() if len(row) > 1]
-    mine = "SearchIndex, BM25 alone"
-    targets = [
-        target(f"{what}, faster than bm25s by", mine, seconds["bm25s", task] / seconds[mine, task], 1, unit="times")
-        for task, what in (("build", "building"), ("many", "queries"), ("one", "one query"))
-        if ("bm25s", task) in seconds
-    ]
-    alone = seconds["SearchIndex, with vectors", "one"]
-    targets.append(target("a query alone, with vectors", "SearchIndex", alone, 2, at_most=True, unit="ms"))
     notes = f"{n_documents:,} documents of about {N_WORDS} words, the {K} best, five words a query, one thread, CPU s."
 
     def draw(figure):
         column = TASKS["many"]
         bars(figure.subplots(), [row["what"] for row in rows], [row[column] for row in rows], unit=column)
 
-    report(options, "search", "Search in documents", rows, notes=notes, targets=targets, raw=raw, draw=draw)
+    report(options, "search", "Search in documents", rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

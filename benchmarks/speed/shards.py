@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 import numpy as np
 from measuring import arguments, dask_cluster, median, rounds_of, saved_corpus, spread, workers
-from reporting import report, target
+from reporting import report
 
 from skembed import SentenceCorpus
 
@@ -96,18 +96,8 @@ def main():
         }
         for name in RUNS
     ]
-    worker, pair = (median(wall[f"16 shards, {name} of Dask"]) for name in ("one worker", "two workers"))
-    in_16, one_of_dask = (times[f"16 shards, {name}"] for name in ("this process", "one worker of Dask"))
     report(
-        options,
-        "shards",
-        f"A pass of CBOS over {corpus.n_tokens * TIMES / 1e6:.0f} million words, by who learns",
-        rows,
-        targets=[
-            target("CPU of 16 shards", "16 shards, this process", in_16, 1.3, at_most=True, unit="times one trainer"),
-            target("CPU of 16 shards", "one worker of Dask", one_of_dask, 1.3, at_most=True, unit="times one trainer"),
-            target("two workers of Dask", "16 shards", worker / pair, 1.6, unit="times one"),
-        ],
+        options, "shards", f"A pass of CBOS over {corpus.n_tokens * TIMES / 1e6:.0f} million words, by who learns", rows
     )
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, learners, median, public, rounds_of, saved_corpus, workers
-from reporting import report, target
+from reporting import report
 
 import skembed
 
 METHODS = {name: row for name, row in learners().items() if "n_shards" in public()[row[0]]().get_params()}
-N_SHARDS, PASSES, MOST = (1, 16), 2, 1.3
+N_SHARDS, PASSES = (1, 16), 2
 
 
 def prepare(corpus, method, n_shards):
@@ -37,7 +37,7 @@ def prepare(corpus, method, n_shards):
 def main():
     """Measure and report."""
     options = arguments(__doc__, methods={"nargs": "*", "default": list(METHODS), "choices": list(METHODS)})
-    rows, targets = [], []
+    rows = []
     with saved_corpus(options) as folder:
         for method in options.methods:
             settings = {
@@ -55,13 +55,11 @@ def main():
                 }
             )
             print(rows[-1], flush=True)
-            targets.append(target("CPU of 16 shards", method, shards / one, MOST, at_most=True, unit="times one"))
     report(
         options,
         "shards_of_methods",
         f"CPU time of {PASSES} passes over 16 million words, by one trainer and in 16 shards in one process",
         rows,
-        targets=targets,
     )
 
 

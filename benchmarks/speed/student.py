@@ -25,7 +25,7 @@ from measuring import ONE_THREAD, arguments, rounds_of
 os.environ |= ONE_THREAD
 
 import numpy as np
-from reporting import report, target
+from reporting import report
 from yardsticks import read_labelled
 
 from skembed import CBOSVectorizer, StudentVectorizer
@@ -74,7 +74,7 @@ def thousands(embed, sentences):
 
 def main():
     options = arguments(__doc__)
-    rows, targets = [], []
+    rows = []
     for name, sides in texts_of(options.data).items():
         models = models_of(sides[0])
         known = models.pop("coverage")[0](sides[1])
@@ -87,10 +87,8 @@ def main():
         row = {"text": name, "words": f"{n_words.mean():.0f}", "unknown %": f"{unknown:.0f}"}
         rows.append(row | {title: f"{value:.0f}" for title, value in speed.items()})
         print(rows[-1], flush=True)
-        asked = "student, sentences a second a core"
-        targets += [target(asked, f"{name}, {side}", speed[side], 300, unit="k sentences/s") for side in ("own", "new")]
     title = f"Thousand sentences a second, rows of {N_COMPONENTS} numbers"
-    report(options, "student", title, rows, notes="Words: of a new sentence, in the mean.", targets=targets)
+    report(options, "student", title, rows, notes="Words: of a new sentence, in the mean.")
 
 
 if __name__ == "__main__":

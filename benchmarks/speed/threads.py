@@ -21,16 +21,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import Worker, arguments, learners, median, public, rounds_of, saved_corpus
-from reporting import report, target
+from reporting import report
 
 METHODS = learners()
 TEXTS = {"sentences as they are": 0, "sentences of 4 words": 4, "sentences of 2,000 words": 2000}
 COUNTS = (1, 2, 3, 7)
-
-
-def asked_of(task):
-    """What two threads should reach at least, in per cent of two copies."""
-    return 75 if task in METHODS else 90
 
 
 def cut_anew(corpus, length):
@@ -151,13 +146,12 @@ def main():
 
 
 def tell(options, raw, equal):
-    """Table, targets and figure of the seconds of each row and way, and whether the bits are equal."""
-    rows, targets = [], []
+    """Table and figure of the seconds of each row and way, and whether the bits are equal."""
+    rows = []
     for (name, text), results in raw.items():
         wall = {way: median(seconds) for way, seconds in results.items()}
         # Ratios are of one round each: from one to the next the machine may have changed. Two copies do twice the work.
         reached = median([100 * (both / 2) / two for both, two in zip(results["copies"], results[2])])
-        slower = max(median([more / one for more, one in zip(results[n], results[1])]) for n in COUNTS[2:])
         rows.append(
             {
                 "task": name,
@@ -168,12 +162,6 @@ def tell(options, raw, equal):
                 "bits equal": "yes" if equal[name, text] else "NO",
             }
         )
-        least, kind = asked_of(name), "training" if name in METHODS else "transform and text to ids"
-        targets += [
-            target(f"{kind}, two threads, of what two copies reach", f"{name}, {text}", reached, least, unit="%"),
-            target("time of 3 or 7 threads over that of one", f"{name}, {text}", slower, 1, at_most=True, unit="times"),
-        ]
-    targets.append(target(f"bits equal for {COUNTS} threads in every row (1: yes)", "", float(all(equal.values())), 1))
 
     def draw(figure):
         axes = figure.subplots()
@@ -183,9 +171,6 @@ def tell(options, raw, equal):
             axes.plot(shares, range(len(shares)), marker, label=text)
         axes.set_yticks(range(len(options.only)), options.only)
         axes.invert_yaxis()
-        positions = np.arange(len(options.only))
-        asked = [asked_of(name) for name in options.only]
-        axes.vlines(asked, positions - 0.4, positions + 0.4, color="0.6", linestyle="--", label="target")
         axes.set_xlim(0, None)
         axes.set_xlabel("two threads, % of what two copies reach")
         axes.legend()
@@ -196,8 +181,7 @@ def tell(options, raw, equal):
         f"Medians of {options.rounds} rounds, of {3 * options.rounds} for these two; ratios are medians of those "
         "of the rounds."
     )
-    seconds = {", ".join(row): results for row, results in raw.items()}
-    report(options, "threads", "Threads", rows, notes=notes, targets=targets, raw=seconds, draw=draw)
+    report(options, "threads", "Threads", rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

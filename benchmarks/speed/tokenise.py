@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, median, rounds_of, saved_corpus, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 ANALYZER = "CountVectorizer's analyzer"
 TOKEN_PATTERN = r"(?u)\b\w+\b"
@@ -105,11 +105,6 @@ def main():
                 "times the analyzer": round(speed[name] / speed[ANALYZER], 1),
             }
         )
-    one = speed["skembed, list"]
-    targets = [
-        target("text to ids, faster by", ANALYZER, one / speed[ANALYZER], 15, unit="times"),
-        target("text to ids, faster by", "CountVectorizer.fit", one / speed["CountVectorizer.fit"], 15, unit="times"),
-    ]
 
     def draw(figure):
         colours = ["C0" if row["what"].startswith("skembed") else "0.6" for row in rows]
@@ -119,7 +114,7 @@ def main():
     notes = (
         f"{n_tokens:,} words, the first sentences of simplewiki. Seconds of skembed: the mean of {REPEATS} in a row."
     )
-    report(options, "tokenise", "From text to word ids", rows, notes=notes, targets=targets, raw=results, draw=draw)
+    report(options, "tokenise", "From text to word ids", rows, notes=notes, draw=draw)
 
 
 def write_text(options, path, corpus_folder):

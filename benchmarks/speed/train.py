@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all bench
 
 from limits import describe, rows_of_limits, work_of_a_word
 from measuring import Worker, arguments, learners, median, public, rounds_of, saved_corpus, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 METHODS = learners()
 SCORE_PASSES = 5
@@ -136,32 +136,6 @@ def rows_of(method, results, scores, n_words):
         }
 
 
-def targets_of(rows):
-    """The targets, from the rows."""
-    by = {(row["method"], row["program"]): row for row in rows}
-    for (method, program), row in by.items():
-        wanted = {"C++ sent2vec, stock": 8, "C++ sent2vec, native": 5, "gensim": 2}.get(program)
-        if wanted and method != "Sent2Vec, bigrams":
-            yield target(
-                "a pass of training, faster by",
-                f"{method}, {program}",
-                row["skembed is faster by"],
-                wanted,
-                unit="times",
-            )
-        if row["STS, 5 passes"] and program != "skembed":
-            ours = by[method, "skembed"]["STS, 5 passes"]
-            yield target(
-                "mean STS score ahead by",
-                f"{method}, {program}",
-                round(ours - row["STS, 5 passes"], 1),
-                0,
-                unit="points",
-            )
-        if method in ("CBOS", "Siamese CBOW"):
-            yield target("words a second a core", method, row["M words/s"], 6, unit="M words/s")
-
-
 def write_text(folder):
     """Write the corpus as text; returns its known words, the real passes of a C++ -epoch, and the work of a word."""
     from skembed import SentenceCorpus
@@ -205,7 +179,7 @@ def main():
         f"One -epoch of the C++ program makes {real_passes:.3f} real passes."
     )
     title = "A pass of training on one core"
-    report(options, "train", title, rows, notes=notes, targets=list(targets_of(rows)), raw=raw, draw=draw(rows))
+    report(options, "train", title, rows, notes=notes, draw=draw(rows))
     limits = [found for results in raw.values() for found in results["limits"]]
     speeds = {row["method"]: 1e6 * row["M words/s"] for row in rows if row["program"] == "skembed"}
     report_limits(options, list(rows_of_limits(work, speeds, limits)), limits)
@@ -213,11 +187,6 @@ def main():
 
 def report_limits(options, rows, limits):
     share = "of gather and update, %"
-    targets = [
-        target("of the gather and update limit (stretch)", row["method"], row[share], 80, unit="%")
-        for row in rows
-        if row["method"] in ("CBOS", "Siamese CBOW")
-    ]
 
     def draw(figure):
         axes = figure.subplots()
@@ -231,7 +200,7 @@ def report_limits(options, rows, limits):
         "than 100 % is possible. The formulas stand in benchmarks/speed/limits.py."
     )
     title = "Training as a fraction of what the machine can do"
-    report(options, "limits", title, rows, notes=notes, targets=targets, raw=limits, draw=draw)
+    report(options, "limits", title, rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments, learners, median, public, rounds_of, saved_corpus, spread, workers
-from reporting import bars, report, target
+from reporting import bars, report
 
 WORDS = 15
 SVD = "TfidfVectorizer and TruncatedSVD"
 # A peer, the estimator that does the same, and how many times faster it is to be.
-PEERS = [("gensim, mean of vectors", "CBOS", 10), ("fse, SIF", "skip-gram, SIF, 1 removed", 10), (SVD, "CBOS", 6)]
 METHODS = {
     "BOWPCA": ("BOWPCA", {"n_components": 100}),
     **learners(),
@@ -112,14 +111,6 @@ def main():
         speed[name] = measured[0]["value"][0] / median(seconds)
         thousands = round(speed[name] / 1e3)
         rows.append({"what": name, "clock": clock, "k sentences/s": thousands, "± %": spread(seconds)})
-    targets = [
-        target("transform, sentences a second a core", name, speed[name] / 1e3, 300, unit="k sentences/s")
-        for name in METHODS
-        if not name.endswith("threads")
-    ]
-    for peer, ours, times in PEERS:
-        ratio = speed[ours] / speed[peer] if peer in speed else None
-        targets.append(target("transform, faster by", f"{ours}, {peer}", ratio, times, unit="times"))
 
     def draw(figure):
         colours = ["C0" if row["what"] in METHODS else "0.6" for row in rows]
@@ -128,7 +119,7 @@ def main():
 
     notes = f"{results['CBOS'][0]['value'][0]:,} sentences of {WORDS} words, the text of simplewiki cut anew."
     title = "From sentences of 15 words to float32 rows"
-    report(options, "transform", title, rows, notes=notes, targets=targets, raw=results, draw=draw)
+    report(options, "transform", title, rows, notes=notes, draw=draw)
 
 
 if __name__ == "__main__":

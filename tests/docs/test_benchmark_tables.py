@@ -1,7 +1,8 @@
-"""Targets and tables of a paper beside ours, that benchmarks make from their rows: on made-up rows."""
+"""Tables of a paper beside ours, that benchmarks make from made-up rows, and rows that are kept in a file."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pd = pytest.importorskip("pandas")
@@ -12,34 +13,6 @@ def benchmarks(monkeypatch):
     folder = Path(__file__).resolve().parents[2] / "benchmarks"
     monkeypatch.syspath_prepend(folder)
     monkeypatch.syspath_prepend(folder / "quality")
-
-
-def test_own_text_is_compared_with_tfidf_of_the_same_text_and_size():
-    import own_text
-
-    level = {"sts": 60.0, "next": 50.0, "document": 70.0}
-    rows = [
-        {"text": text, "size": size, "method": method} | {task: score + lead for task, score in level.items()}
-        for text, leads in (("simplewiki", (-1, 0, 5)), ("books_small", (-2, -1, 4)))
-        for size, lead_of_ours in zip(own_text.SIZES, leads)
-        for method, lead in ((own_text.TFIDF, 0), (own_text.ADVISED, lead_of_ours))
-    ]
-    targets = own_text.targets_of(rows)
-    assert len(targets) == 14
-    missed = {(row["asked"], row["of"][-5:]) for row in targets if row["met"] == "no"}
-    assert {text for _, text in missed} == {"books"}
-    assert len(missed) == 6  # but for similarity at the largest size, where one point was asked
-
-
-def test_the_worst_task_counts_not_the_mean():
-    import labels
-
-    tasks = (*labels.SPLIT, *labels.HELD_OUT)
-    scores = {"tf-idf": 80.0, "CBOS": 90.0, "CBOS, bigrams": 70.0, "Siamese CBOW, bigrams": 90.0}
-    rows = [{"labels per class": "all", "method": name} | dict.fromkeys(tasks, mean) for name, mean in scores.items()]
-    rows[-1]["SUBJ"] = 77.5
-    worst = labels.targets_of(rows, scores)[-1]
-    assert (worst["of"], worst["measured"], worst["met"]) == ("Siamese CBOW, bigrams", "-2.50", "no")
 
 
 def test_tables_of_cse_hold_every_published_figure_and_the_means_that_the_paper_prints():
@@ -71,6 +44,21 @@ def test_table_of_relatedness_has_every_row_of_the_paper():
     assert len(rows) == 11
     assert rows["CSE universal (the paper)"] | {"r": "0.8696", "MSE": "0.2480"} == rows["CSE universal (the paper)"]
     assert "rho" not in rows["ECNU (the paper)"]
+
+
+def test_a_stopped_run_goes_on_from_its_rows(tmp_path):
+    from reporting import KeptRows
+
+    def rows():
+        return KeptRows(tmp_path / "rows.csv", {"method": str, "size": int}, ["score", "seconds"])
+
+    first = rows()
+    first["a, b", 2000] = {"seconds": 1.5, "score": 70.25}
+    first["c", 20] = {"score": 3.0, "seconds": float("nan")}
+    again = rows()
+    assert list(again) == [("a, b", 2000), ("c", 20)]
+    assert again["a, b", 2000] == {"score": 70.25, "seconds": 1.5} and again["c", 20]["score"] == 3
+    assert np.isnan(again["c", 20]["seconds"])
 
 
 def test_each_method_that_learns_in_passes_is_found():
