@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
@@ -83,14 +84,15 @@ def find_weights(rows: dict[str, Matrix], targets: np.ndarray, sparse: Collectio
         return _summing_to_one(weights if any(weights.values()) else dict.fromkeys(weights, 1.0))
     if len(targets) < 3:
         return _weights(rows, sparse, 1)
-    kernels: dict[bool, float | np.ndarray] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
+    kernels: dict[bool, Any] = {True: 0.0, False: 0.0}  # sums, of the sparse blocks and of the others
     for name, block in rows.items():
         kernels[name in sparse] += kernel_of(block)
     scaled, means, scales = standardised(targets)
     losses = []
     for dense in _DENSE:
         of_kind = {name in sparse: weight for name, weight in _weights(rows, sparse, dense).items()}
-        residuals = left_out_residuals(sum(weight * kernels[kind] for kind, weight in of_kind.items()), scaled)
+        kernel = np.asarray(sum(weight * kernels[kind] for kind, weight in of_kind.items()))
+        residuals = left_out_residuals(kernel, scaled)
         if targets.ndim == 1:
             losses.append((means + (scaled - residuals) * scales).argmax(axis=1) != (scaled > 0).argmax(axis=1))
         else:

@@ -46,10 +46,8 @@ def search_in(
     Returns rows and scores, (n_queries, k), -1 and NaN where there are fewer; and slopes, (n_queries,): a score is BM25
     plus the slope times the weighted mean of the cosines.
     """
-    parts = [
-        Asked(*(of_all[first : first + _AT_ONCE] for of_all in asked))
-        for first in range(0, max(len(asked.queries), 1), _AT_ONCE)
-    ]
+    slices = (slice(first, first + _AT_ONCE) for first in range(0, max(len(asked.queries), 1), _AT_ONCE))
+    parts = [Asked(asked.queries[part], asked.pretrained[part]) for part in slices]
     threads = Threads(count_threads(n_jobs) if len(parts) > 1 else 1)  # to count them takes longer than a query
     found = list(threads.in_order(lambda part: _rank(state, part, min(k, max(state.n_rows, 1)), weights), parts))
     rows, scores, slopes = map(np.concatenate, zip(*found))
