@@ -159,16 +159,14 @@ class AdaptedVectorizer(SpelledWords):
 
         Raises
         ------
-        TypeError
-            If word vectors cannot be read from the model, or a sentence is not a string.
-        ValueError
-            If no word of the text has a vector, or fewer than ten sentences have another one around them.
+        TypeError, ValueError
+            If word vectors cannot be read from the model, or a sentence is not a string. If no word of the text has a
+            vector, or fewer than ten sentences have another one around them.
 
         Warns
         -----
         UserWarning
-            If fewer than a third of the words of the text have a vector, or the sentences around a sentence have
-            nothing to do with it, as in text that is in no order.
+            If few words of the text have a vector, or the sentences around a sentence have nothing to do with it.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence

@@ -202,9 +202,6 @@ class CBOSVectorizer(ContextVectorizer):
     _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
-        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
-        "window": [integers(1)],
-        "negative": [integers(1)],
         "pooling": [StrOptions({"sum", "mean", "auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}

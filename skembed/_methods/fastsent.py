@@ -1,14 +1,13 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
@@ -189,8 +188,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "window": [integers(1)],
         "autoencode": ["boolean"],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     _needs_order = True

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
+from .._base.pooled import NGRAMS, SAMPLED_WORDS, PooledVectorizer, ngram_vectors_of
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
@@ -220,8 +220,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "dropout_k": [integers(0)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
         "min_target_count": [integers(1, INT64_MAX)],
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }

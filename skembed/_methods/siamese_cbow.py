@@ -11,7 +11,6 @@ from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -196,9 +195,6 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
-        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
-        "window": [integers(1)],
-        "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}

@@ -182,8 +182,7 @@ class StudentVectorizer(SpelledWords):
         Warns
         -----
         UserWarning
-            If the text says nothing about the teacher's vectors: predictions for sentences left out are no better than
-            their mean.
+            If predictions for sentences left out are no better than the mean of the teacher's vectors.
         """
         self._learn(self._corpus_to_learn_from(X, groups), y)
         return self
@@ -192,17 +191,12 @@ class StudentVectorizer(SpelledWords):
     def fit_left_out(self, X: Sentences, y: Labels, *, groups: Labels = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
 
-        `transform` gives rows of sentences that it has learned from, which fit the teacher's vectors better than those
-        of new sentences do. A classifier that learns from such rows expects too much of new ones; let it learn from
-        these.
+        A classifier that learns from the rows of `transform`, which fit these sentences better than new ones, expects
+        too much of new ones; let it learn from these.
 
         Parameters
         ----------
-        X : iterable of str, or SentenceCorpus
-            As in `fit`.
-        y : array-like of shape (n_sentences, n_targets)
-            As in `fit`.
-        groups : array-like of shape (n_sentences,), default=None
+        X, y, groups : iterable of str; array-like of shape (n_sentences, n_targets); array-like, default=None
             As in `fit`.
 
         Returns
@@ -215,9 +209,7 @@ class StudentVectorizer(SpelledWords):
         return left_out
 
     def transform_targets(self, Y: Rows) -> NDArray[np.float32]:
-        """Turn the teacher's vectors into the space of the student's.
-
-        So a question embedded by the teacher can be compared with documents embedded by the student.
+        """Turn the teacher's vectors, as of a question, into the space of the student's, as of documents.
 
         Parameters
         ----------

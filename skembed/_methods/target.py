@@ -251,13 +251,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         ------
         TypeError, ValueError, MemoryError
             If a sentence is not a string, or `y` does not hold numbers, lacks a vector for some sentence, or has NaN,
-            infinity or a row of zeros; names the row. Also as :meth:`CBOSVectorizer.fit`. The estimator stays.
-
-        Warns
-        -----
-        UserWarning
-            If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
-            `X` are in the vocabulary.
+            infinity or a row of zeros; names the row. Also as :meth:`CBOSVectorizer.fit`, as are the warnings.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
@@ -278,11 +272,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
-
-        Warns
-        -----
-        UserWarning
-            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         return self._partial_fit(X, y, groups, new_words)
 

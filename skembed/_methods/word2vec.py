@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
@@ -187,8 +186,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
     }
     _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_ = Fitted[NDArray[np.float32]]()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.cphrase import CPhraseObjective
@@ -186,8 +185,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         "trees": [StrOptions({"balanced", "bracketed"})],
         "window": [integers(1)],
         "window_growth": [integers(0)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
     }
     _parameter_constraints.pop("init")
     _parameter_constraints.pop("weighting")
