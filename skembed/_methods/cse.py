@@ -130,12 +130,10 @@ class CSEVectorizer(PairedSequences):
         The words that are learned, and those of `init`, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words, before `word_weights_` and the filters.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the pairs.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the pairs, and its weight, learned unless `learn` says otherwise.
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     filters_ : ndarray of shape (sum(filter_widths), n_filters, n_components), dtype float32
         Of each width, in the order of `filter_widths`, a matrix for each position in the window.
     intercept_ : ndarray of shape (len(filter_widths), n_filters), dtype float32

@@ -87,10 +87,8 @@ class StudentVectorizer(SpelledWords):
         The penalty.
     score_ : float
         Part of the teacher's variance that predictions for at most 1,500 left-out sentences explain; 1 is best.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text; 0 for a word that only `word_vectors` has.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Ones: weights are in the vectors.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text (0 if only `word_vectors` has), and ones: weights are in the vectors.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     n_features_out_ : int

@@ -114,12 +114,10 @@ class GRANVectorizer(PairedSequences):
         The words that are learned, and those of `init`, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Vectors of the words, before `word_weights_` and the gates.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the pairs.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the pairs, and its weight, learned unless `learn` says otherwise.
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     unit_weights_ : ndarray of shape (3, n_units, n_features_out + n_units + 1), dtype float32
         Of the unit: reset gate, update gate and candidate, each for a word, the state before and an intercept.
     gate_weights_ : ndarray of shape (n_features_out, n_features_out + n_units + 1), dtype float32
