@@ -42,7 +42,7 @@ class InitVectors(NamedTuple):
     ngrams: np.ndarray | None = None  # (n_buckets, n_components) float32, the rows that n-grams share, if it has such
     ngram_range: tuple[int, ...] = (1, 1)
     model: type | None = None  # the class of a fitted model
-    network: Any = None  # what a model with a network has learned beside its words
+    network: FittedState | None = None  # of a model that has learned a network beside its words
 
     def is_of(self, cls: type) -> bool:
         """Whether the vectors were learned by this class, whose rate their lengths serve already."""
@@ -186,8 +186,8 @@ def _sums_of(model: Any) -> InitVectors:
     else:  # it leaves unknown words out
         length = median_length(vectors)
     start = InitVectors(list(state.vocabulary_), np.ascontiguousarray(vectors, np.float32), length, model=type(model))
-    if hasattr(model, "_learned_network"):
-        start = start._replace(network=model._learned_network(state))
+    if hasattr(model, "_network"):
+        start = start._replace(network=state)
     if "_source_vectors" in state.arrays and len(rows) > n_words:
         return start._replace(ngrams=rows[n_words:], ngram_range=tuple(model.ngram_range))
     return start

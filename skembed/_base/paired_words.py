@@ -16,7 +16,7 @@ from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
-from .._training.learned_arrays import ArrayRecord, LearnedArray, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, start_copied, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.constraints import Constraints, integers
@@ -130,10 +130,21 @@ class PairedSequences(PairedWords):
     _needed: tuple[str, ...] = ("word_weights_", "unknown_length")
     _network: tuple[str, ...] = ()  # names of the fitted attributes
 
-    def _arrays_of_network(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
-        """Records of the arrays of the network, and of where they start, which `interpolation` needs."""
+    def _arrays_of_network(self, state: FittedState, arrays: list[LearnedArray]) -> list[LearnedArray]:
+        """Records of the arrays of the network, and of where they start, which `interpolation` needs.
+
+        They start as `init` has learned them, where it has a network of the same form.
+        """
+        given = None if state.start is None else state.start.network
+        if given is not None and self._is_of_form(given, state, arrays):
+            arrays = [array._replace(start=start_copied(given.arrays[f"{array.name[1:]}_"])) for array in arrays]
         learned = [array._replace(kept=False) for array in arrays]
         return learned + [array._replace(name=f"_start{array.name}", options=(), frozen=True) for array in learned]
+
+    def _is_of_form(self, given: FittedState, state: FittedState, arrays: list[LearnedArray]) -> bool:
+        """Whether the network of another model has these arrays."""
+        named = {f"{array.name[1:]}_": array.shape for array in arrays}
+        return all(name in given.arrays and given.arrays[name].shape == shape for name, shape in named.items())
 
     def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
         shapes = {array.name: array.shape for array in self._learned_arrays(state)}

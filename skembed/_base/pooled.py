@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.arrays import read_only, row_norms
 from .._corpus.corpus import SentenceCorpus
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Constraints of the options of methods that learn vectors of word n-grams.
 NGRAMS: Constraints = {"ngram_range": [tuple, list], "n_buckets": [integers(1)]}
+# Those of methods that compare words with words drawn at random.
+SAMPLED_WORDS: Constraints = {"negative": [integers(1)], "subsample": [Interval(Real, 1e-12, 1e12, closed="both")]}
 
 
 def _word_vectors_of(estimator: PooledVectorizer, state: FittedState) -> NDArray[np.float32]:

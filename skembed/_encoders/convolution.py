@@ -62,14 +62,6 @@ class WindowTerms(NamedTuple):
     intercept: np.ndarray  # (n_widths, n_filters) float32, with at least sixteen filters
 
 
-class LearnedFilters(NamedTuple):
-    """What a model starts from besides the words of another."""
-
-    filters: np.ndarray  # (n_positions, n_filters, n_components) float32
-    intercept: np.ndarray  # (n_widths, n_filters) float32
-    windows: tuple[Any, ...]  # widths, whether they are wide, whether there is tanh
-
-
 @njit(**INLINE_LLVM)
 def bounds(first, last, width, wide):
     """Where the windows over the words from ``first`` to ``last`` begin, and where the last one has begun.

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from .._compiled.arrays import read_only
+from .._compiled.arrays import read_only, read_only_view
 from .._compiled.compile import INLINE_NUMBA, kernel, lean_kernel
 from .._compiled.rows import (
     ONE,
@@ -323,16 +323,11 @@ class ParagraphEncoder:
             context_inputs=context.reshape(n_inputs, n_components),
             vectors=np.zeros((3, n_components), np.float32),
         )
-        find_paragraphs(_int64(rows), _int64(ptr), self.frozen, terms, out, losses)
+        rows, ptr = (read_only_view(np.ascontiguousarray(array, np.int64)) for array in (rows, ptr))
+        find_paragraphs(rows, ptr, self.frozen, terms, out, losses)
         return out
 
 
 def _known(tokens: np.ndarray, text: EncodedText) -> np.ndarray:
     """Tokens as rows of the vocabulary, -1 for unknown words."""
     return np.where(tokens < len(text.word_weight), tokens, -1)
-
-
-def _int64(array: np.ndarray) -> np.ndarray:
-    view = np.ascontiguousarray(array, np.int64).view()
-    view.flags.writeable = False
-    return view

@@ -84,10 +84,8 @@ class AdaptedVectorizer(SpelledWords):
         The penalty.
     score_ : float
         Part of the variance of what is around that predictions for at most 1,500 left-out sentences explain; 1 is best.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text; 0 for a word that only the model has.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Ones: weights are in the vectors.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text (0 if only the model has), and ones: weights are in the vectors.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     n_features_out_ : int
@@ -159,16 +157,14 @@ class AdaptedVectorizer(SpelledWords):
 
         Raises
         ------
-        TypeError
-            If word vectors cannot be read from the model, or a sentence is not a string.
-        ValueError
-            If no word of the text has a vector, or fewer than ten sentences have another one around them.
+        TypeError, ValueError
+            If word vectors cannot be read from the model, or a sentence is not a string. If no word of the text has a
+            vector, or fewer than ten sentences have another one around them.
 
         Warns
         -----
         UserWarning
-            If fewer than a third of the words of the text have a vector, or the sentences around a sentence have
-            nothing to do with it, as in text that is in no order.
+            If few words of the text have a vector, or the sentences around a sentence have nothing to do with it.
         """
         corpus = self._corpus_to_learn_from(X, groups)
         learned = self._learn_vocabulary(corpus, self._state).vocabulary_  # an error where there is no sentence

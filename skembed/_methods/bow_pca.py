@@ -168,9 +168,9 @@ class BOWPCA(TextEstimator):
         X : iterable of str, or SentenceCorpus
             Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : ignored
-            Not used, present by convention.
-        groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence. Changes nothing here: a bag of words has no neighbours.
+            Present by convention.
+        groups : ignored
+            As `y`.
 
         Returns
         -------

@@ -119,12 +119,10 @@ class CBOSVectorizer(ContextVectorizer):
         Vectors of the words.
     ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
         Vectors of the hashed word n-grams; empty for words alone.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -202,9 +200,6 @@ class CBOSVectorizer(ContextVectorizer):
     _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
         "max_iter": [integers(1, INT64_MAX)],
-        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
-        "window": [integers(1)],
-        "negative": [integers(1)],
         "pooling": [StrOptions({"sum", "mean", "auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"pooling": ("sum", "mean")}

@@ -15,18 +15,9 @@ from .._base.learning import median_length
 from .._base.paired_words import PairedSequences, PairedState
 from .._compiled.arrays import read_only
 from .._corpus.pairs import CorpusOrPairs
-from .._encoders.convolution import (
-    Convolution,
-    Filters,
-    LearnedFilters,
-    LinearFilters,
-    Shape,
-    embed_bags,
-    embed_windows,
-    start_filters,
-)
+from .._encoders.convolution import Convolution, Filters, LinearFilters, Shape, embed_bags, embed_windows, start_filters
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
-from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_copied, start_zeros
+from .._training.learned_arrays import ArrayRecord, LearnedArray, Start, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.constraints import integers, satisfies
@@ -139,12 +130,10 @@ class CSEVectorizer(PairedSequences):
         The words that are learned, and those of `init`, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Vectors of the words, before `word_weights_` and the filters.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the pairs.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the pairs, and its weight, learned unless `learn` says otherwise.
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     filters_ : ndarray of shape (sum(filter_widths), n_filters, n_components), dtype float32
         Of each width, in the order of `filter_widths`, a matrix for each position in the window.
     intercept_ : ndarray of shape (len(filter_widths), n_filters), dtype float32
@@ -255,31 +244,20 @@ class CSEVectorizer(PairedSequences):
         words = super()._learned_arrays(state)
         widths, n_filters, n_components = tuple(map(int, self.filter_widths)), int(self.n_filters), words[0].shape[1]
         shape, options = (sum(widths), n_filters, n_components), ("n_filters", "filter_widths", "activation", "padding")
-        init = state.start
-        given = None if init is None else init.network
-        filters: Start = self._pass_words_through(state)
-        intercept: Start = start_zeros
-        if (
-            isinstance(given, LearnedFilters)
-            and given.filters.shape == shape
-            and given.windows == self._windows_of_options
-        ):
-            filters, intercept = map(start_copied, given[:2])
         of_intercept = len(widths), n_filters
         network = [
-            LearnedArray("_filters", shape, filters, "dense", options),
-            LearnedArray("_intercept", of_intercept, intercept, "dense", options),
+            LearnedArray("_filters", shape, self._pass_words_through(state), "dense", options),
+            LearnedArray("_intercept", of_intercept, start_zeros, "dense", options),
         ]
-        return words + self._arrays_of_network(network)
+        return words + self._arrays_of_network(state, network)
+
+    def _is_of_form(self, given: Any, state: Any, arrays: list[LearnedArray]) -> bool:
+        return super()._is_of_form(given, state, arrays) and given.windows == self._windows_of_options
 
     def _pass_words_through(self, state: FittedState) -> Start:
         """A start of the filters, whatever the index of their array."""
         length = median_length(state.start.vectors) if state.start is not None else 1.0
         return lambda array, _: start_filters(array, tuple(map(int, self.filter_widths)), length, state.seed)
-
-    def _learned_network(self, state: CSEState) -> LearnedFilters:
-        """What another model starts from beside the words."""
-        return LearnedFilters(state.arrays["filters_"], state.arrays["intercept_"], state.windows)
 
     def _make_encoder(self, state: FittedState) -> Filters:
         words, shape = self._encoder_of_words(state), Shape.of(self._windows_of_options)

@@ -1,14 +1,13 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
@@ -116,12 +115,10 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         Source vectors of the words, which make the sentences.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of the words. They are not used after training.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -189,8 +186,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "window": [integers(1)],
         "autoencode": ["boolean"],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
     }
     _needs_order = True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
+from .._base.pooled import SAMPLED_WORDS
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, check_noise, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -184,8 +184,7 @@ class ParagraphVectorizer(ShardedVectorizer):
         "algorithm": [StrOptions({"dbow", "dm"})],
         "combine": [StrOptions({"concatenate", "mean", "sum"})],
         "window": [integers(1)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
         "store_training_vectors": ["boolean"],
     }
     _parameter_constraints.pop("init")

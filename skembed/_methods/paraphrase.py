@@ -104,12 +104,10 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
         The words of `init` in its order, then those that are learned beside them, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Vectors of the words, before `word_weights_`.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the pairs.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the pairs, and its weight, learned unless `learn` says otherwise.
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it.
     n_iter_, n_features_out_ : int

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
+from .._base.pooled import NGRAMS, SAMPLED_WORDS, PooledVectorizer, ngram_vectors_of
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
@@ -144,12 +144,10 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         Source vectors of the hashed n-grams; no rows for words alone.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of the words. They are not used after training.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -220,8 +218,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
         "dropout_k": [integers(0)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
         "min_target_count": [integers(1, INT64_MAX)],
         "alpha": [Interval(Real, 0.0, 1e6, closed="both")],
     }

@@ -11,7 +11,6 @@ from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray
 from .._training.state import FittedState
-from .._validation.constraints import INT64_MAX, integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
@@ -119,12 +118,10 @@ class SiameseCBOWVectorizer(ContextVectorizer):
         Vectors of the words.
     ngram_vectors_ : ndarray of shape (n_buckets, n_components), dtype float32
         Vectors of the hashed word n-grams; empty for words alone.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -196,9 +193,6 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     _parameter_constraints = {
         **ContextVectorizer._parameter_constraints,
-        "max_sentence_length": [integers(2, INT64_MAX), StrOptions({"auto"}), None],
-        "window": [integers(1)],
-        "negative": [integers(1)],
         "temperature": [Interval(Real, 1e-4, 1e4, closed="both"), StrOptions({"auto"})],
     }
     _automatic = ContextVectorizer._automatic | {"temperature": (0.1, 0.3)}

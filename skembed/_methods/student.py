@@ -87,10 +87,8 @@ class StudentVectorizer(SpelledWords):
         The penalty.
     score_ : float
         Part of the teacher's variance that predictions for at most 1,500 left-out sentences explain; 1 is best.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text; 0 for a word that only `word_vectors` has.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Ones: weights are in the vectors.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text (0 if only `word_vectors` has), and ones: weights are in the vectors.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     n_features_out_ : int
@@ -182,8 +180,7 @@ class StudentVectorizer(SpelledWords):
         Warns
         -----
         UserWarning
-            If the text says nothing about the teacher's vectors: predictions for sentences left out are no better than
-            their mean.
+            If predictions for sentences left out are no better than the mean of the teacher's vectors.
         """
         self._learn(self._corpus_to_learn_from(X, groups), y)
         return self
@@ -192,17 +189,12 @@ class StudentVectorizer(SpelledWords):
     def fit_left_out(self, X: Sentences, y: Labels, *, groups: Labels = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
 
-        `transform` gives rows of sentences that it has learned from, which fit the teacher's vectors better than those
-        of new sentences do. A classifier that learns from such rows expects too much of new ones; let it learn from
-        these.
+        A classifier that learns from the rows of `transform`, which fit these sentences better than new ones, expects
+        too much of new ones; let it learn from these.
 
         Parameters
         ----------
-        X : iterable of str, or SentenceCorpus
-            As in `fit`.
-        y : array-like of shape (n_sentences, n_targets)
-            As in `fit`.
-        groups : array-like of shape (n_sentences,), default=None
+        X, y, groups : iterable of str; array-like of shape (n_sentences, n_targets); array-like, default=None
             As in `fit`.
 
         Returns
@@ -215,9 +207,7 @@ class StudentVectorizer(SpelledWords):
         return left_out
 
     def transform_targets(self, Y: Rows) -> NDArray[np.float32]:
-        """Turn the teacher's vectors into the space of the student's.
-
-        So a question embedded by the teacher can be compared with documents embedded by the student.
+        """Turn the teacher's vectors, as of a question, into the space of the student's, as of documents.
 
         Parameters
         ----------

@@ -118,12 +118,10 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         Vectors of the words.
     coef_ : ndarray of shape (n_targets, n_components), dtype float32
         Matrix of the linear map, for :meth:`predict`. With "similarity" alone it stays random.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text; 0 for a word that only `init` has.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text (0 if only `init` has), and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a sentence in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -251,13 +249,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         ------
         TypeError, ValueError, MemoryError
             If a sentence is not a string, or `y` does not hold numbers, lacks a vector for some sentence, or has NaN,
-            infinity or a row of zeros; names the row. Also as :meth:`CBOSVectorizer.fit`. The estimator stays.
-
-        Warns
-        -----
-        UserWarning
-            If fewer than a third of the words of the text have a vector in `init`. With `warm_start`, if few words of
-            `X` are in the vocabulary.
+            infinity or a row of zeros; names the row. Also as :meth:`CBOSVectorizer.fit`, as are the warnings.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
@@ -278,11 +270,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
-
-        Warns
-        -----
-        UserWarning
-            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
         return self._partial_fit(X, y, groups, new_words)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
@@ -117,12 +116,10 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         Source vectors of the words, which make the sentences.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of the words. They are not used after training.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, by `weighting`.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -187,8 +184,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
         "freeze_init": ["boolean"],
         "algorithm": [StrOptions({"skipgram", "cbow"})],
         "window": [integers(1)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
     }
     _pace = MergeSchedule(64, most_tokens=125_000, farthest_of_long=4.0)
     target_vectors_ = Fitted[NDArray[np.float32]]()

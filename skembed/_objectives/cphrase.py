@@ -64,11 +64,7 @@ class Phrases(NamedTuple):
 
 
 class Constituents(NamedTuple):
-    """Scratch space of one block.
-
-    The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that no two threads write to the same index.
-    """
+    """Scratch space of one block, see `word_blocks`."""
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses  # by sentences

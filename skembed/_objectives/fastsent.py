@@ -50,10 +50,7 @@ class FastSentOptions(NamedTuple):
 
 
 class AroundWords(NamedTuple):
-    """Scratch space of one block.
-
-    The entries of a run are at indices that follow from the number of words before it, so that threads do not meet.
-    """
+    """Scratch space of one block, see `word_blocks`."""
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64, borders included
     losses: Losses  # by sentences

@@ -73,11 +73,7 @@ class ParagraphOptions(NamedTuple):
 
 
 class Paragraphs(NamedTuple):
-    """Scratch space of one block.
-
-    The data of a sentence are at indices that follow from its index in the block and from the number of words before
-    it, so that no two threads write to the same index. `source` is empty for PV-DBOW.
-    """
+    """Scratch space of one block, see `word_blocks`; `source` is empty for PV-DBOW."""
 
     run_ptr: np.ndarray  # (n_runs + 1,) int64
     losses: Losses  # by sentences; the targets are words

@@ -1,4 +1,8 @@
-"""Steps that objectives share which predict words: a thread's sentences, their negatives, scores, and updates."""
+"""Steps that objectives share which predict words: a thread's sentences, their negatives, scores, and updates.
+
+In the scratch space of a block the data of a sentence are at indices that follow from its index in the block and from
+the number of words before it, so that no two threads write to the same index.
+"""
 
 import math
 

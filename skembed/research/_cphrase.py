@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from .._base.pooled import PooledVectorizer
+from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.cphrase import CPhraseObjective
@@ -115,12 +114,10 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         Source vectors of the words, which make the sentences.
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of the words. They are not used after training.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the text.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the text, and 1.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        1 for each word.
     loss_curve_, validation_loss_curve_ : list of float
         Mean loss of a target in each pass, and of a held-out one after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
@@ -186,8 +183,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
         "trees": [StrOptions({"balanced", "bracketed"})],
         "window": [integers(1)],
         "window_growth": [integers(0)],
-        "negative": [integers(1)],
-        "subsample": [Interval(Real, 1e-12, 1e12, closed="both")],
+        **SAMPLED_WORDS,
     }
     _parameter_constraints.pop("init")
     _parameter_constraints.pop("weighting")

@@ -49,13 +49,6 @@ class GatedGradients(NamedTuple):
     vectors: np.ndarray  # (n_distinct, n_components) float32
 
 
-class LearnedGates(NamedTuple):
-    """What a model starts from besides the words of another."""
-
-    unit: np.ndarray  # (3, n_units, n_columns) float32
-    gates: np.ndarray  # (n_components, n_columns) float32
-
-
 class GatedAverage:
     """A unit and its gates, from their weights: of the unit as `Gru` has them, of the gates with the same columns."""
 

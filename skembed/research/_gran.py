@@ -13,13 +13,13 @@ from .._base.learning import median_length
 from .._base.paired_words import PairedSequences
 from .._corpus.pairs import CorpusOrPairs
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
-from .._training.learned_arrays import LearnedArray, Start, start_copied, start_zeros
+from .._training.learned_arrays import LearnedArray, Start, start_zeros
 from .._training.pairs import IndexedSentences
 from .._training.state import Fitted, FittedState
 from .._validation.constraints import integers
 from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
-from ._gated_averages import GatedAverages, LearnedGates, embed_gated
+from ._gated_averages import GatedAverages, embed_gated
 from ._gru import start_gru
 
 
@@ -114,12 +114,10 @@ class GRANVectorizer(PairedSequences):
         The words that are learned, and those of `init`, with their row numbers.
     word_vectors_ : ndarray of shape (n_words, n_features_out), dtype float32
         Vectors of the words, before `word_weights_` and the gates.
-    word_counts_ : ndarray of shape (n_words,), dtype int64
-        How often each word occurs in the pairs.
+    word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
+        How often each word occurs in the pairs, and its weight, learned unless `learn` says otherwise.
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
-    word_weights_ : ndarray of shape (n_words,), dtype float32
-        Weight of each word, learned unless `learn` says otherwise; 1 at the start.
     unit_weights_ : ndarray of shape (3, n_units, n_features_out + n_units + 1), dtype float32
         Of the unit: reset gate, update gate and candidate, each for a word, the state before and an intercept.
     gate_weights_ : ndarray of shape (n_features_out, n_features_out + n_units + 1), dtype float32
@@ -206,27 +204,17 @@ class GRANVectorizer(PairedSequences):
         words = super()._learned_arrays(state)
         d, n_units = words[0].shape[1], int(self.n_units)
         of_unit, of_gates = (3, n_units, d + n_units + 1), (d, d + n_units + 1)
-        init = state.start
-        given = None if init is None else init.network
-        unit: Start = self._start_of_unit(state, d)
-        gates: Start = start_zeros
-        if isinstance(given, LearnedGates) and given.unit.shape == of_unit:
-            unit, gates = map(start_copied, given)
         options = ("n_components", "n_units")
         network = [
-            LearnedArray("_unit_weights", of_unit, unit, "dense", options),
-            LearnedArray("_gate_weights", of_gates, gates, "dense", options),
+            LearnedArray("_unit_weights", of_unit, self._start_of_unit(state, d), "dense", options),
+            LearnedArray("_gate_weights", of_gates, start_zeros, "dense", options),
         ]
-        return words + self._arrays_of_network(network)
+        return words + self._arrays_of_network(state, network)
 
     def _start_of_unit(self, state: FittedState, n_inputs: int) -> Start:
         """A start of the unit, whatever the index of its array."""
         length = median_length(state.start.vectors) if state.start is not None else 1.0
         return lambda array, _: start_gru(array, n_inputs, length, [state.seed])
-
-    def _learned_network(self, state: FittedState) -> LearnedGates:
-        """What another model starts from beside the words."""
-        return LearnedGates(state.arrays["unit_weights_"], state.arrays["gate_weights_"])
 
     def _make_encoder(self, state: FittedState) -> GatedAverages:
         words = self._encoder_of_words(state)

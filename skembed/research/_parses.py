@@ -55,7 +55,7 @@ class ParsesMixin(TextEstimator):
         Returns
         -------
         words : list of str
-            As ``trees="bracketed"`` takes them. They are not lowered; ``stemmer=str.lower`` does that.
+            As ``trees="bracketed"`` takes them, not lowered.
 
         Examples
         --------

@@ -55,8 +55,14 @@ class Parse(NamedTuple):
     root: int
 
 
-def parse(tokens: Sequence[int], opening: int, closing: int) -> Parse | None:
-    """The tree of tokens with brackets; more than two children are joined from the left. None if one is missing."""
+def parse(tokens: Sequence[int], opening: int, closing: int) -> Parse:
+    """The tree of tokens with brackets; more than two children are joined from the left."""
+    depths = np.cumsum([(token == opening) - (token == closing) for token in tokens])
+    if len(depths) and (depths.min() < 0 or depths[-1]):
+        raise ValueError(
+            f"A sentence has {tokens.count(opening)} opening and {tokens.count(closing)} closing brackets that do not "
+            'fit each other. With trees="bracketed", each sentence is a tree such as "(S (NP dogs) (VP bark))".'
+        )
     words = [position for position, token in enumerate(tokens) if token not in (opening, closing)]
     children: list[tuple[int, int]] = []
     heights: list[int] = []
@@ -77,14 +83,10 @@ def parse(tokens: Sequence[int], opening: int, closing: int) -> Parse | None:
             open_nodes.append([])
         elif token == closing:
             nodes = open_nodes.pop()
-            if not open_nodes:
-                return None
             open_nodes[-1] += join(nodes)
         else:
             open_nodes[-1].append(n_words)
             n_words += 1
-    if len(open_nodes) > 1:
-        return None
     return Parse(words, children, heights, next(iter(join(open_nodes[0])), -1))
 
 
@@ -246,19 +248,8 @@ def fold_rows(
     """Fold sentences of rows of ``vectors``; also returns the rows without brackets, and which sentences have any."""
     if trees is None:
         return fold(vectors[rows], balanced_trees(ptr), encoder), rows, np.arange(len(ptr) - 1)
-    parses = [_parsed_tree(part, trees) for part in np.split(rows, ptr[1:-1])]
+    parses = [parse(part.tolist(), *trees) for part in np.split(rows, ptr[1:-1])]
     has_words = np.array([one.root >= 0 for one in parses], np.bool_)
     of_sentences = trees_of([one for one in parses if one.root >= 0])
     rows = rows[~np.isin(rows, trees)]
     return fold(vectors[rows], of_sentences, encoder), rows, np.flatnonzero(has_words)
-
-
-def _parsed_tree(rows: np.ndarray, brackets: tuple[int, int]) -> Parse:
-    found = parse(rows.tolist(), *brackets)
-    if found is None:
-        n_open, n_closed = (int((rows == bracket).sum()) for bracket in brackets)
-        raise ValueError(
-            f"A sentence has {n_open} opening and {n_closed} closing brackets that do not fit each other. With "
-            'trees="bracketed", each sentence is a tree such as "(S (NP dogs) (VP bark))".'
-        )
-    return found

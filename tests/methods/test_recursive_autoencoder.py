@@ -108,7 +108,8 @@ def test_trees():
     assert described(trees_of([flat]), 4) == [(((0, 1), 2), 3)]  # empty nodes are left out
     assert parse([OPEN, CLOSE], OPEN, CLOSE).root == -1
     for wrong in ([OPEN, 1], [1, CLOSE], [CLOSE, 1, OPEN]):
-        assert parse(wrong, OPEN, CLOSE) is None
+        with pytest.raises(ValueError, match="do not fit"):
+            parse(wrong, OPEN, CLOSE)
 
 
 def test_the_tree_counts():
