@@ -27,7 +27,7 @@ from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
-from .reading import Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
+from .reading import EVEN, Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
@@ -264,10 +264,9 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         classes = self._classes_of(y, groups, keep)
         of_text, without_order = self._automatic_analyzer(classes, keep), y if classes is None else None
         corpus = corpus_to_learn_from(self, X, groups, without_order, of_text)
-        if self.corpus is not None:
-            check_length(y, length_of(X), "X")
-        else:
-            check_length(y, corpus.n_sentences, "the text")
+        if y is not None:
+            n_rows, text = (corpus.n_sentences, "the text") if self.corpus is None else (length_of(X), "X")
+            check_length(y, n_rows, text)
         annotations = () if classes is None else (classes,)
         if classes is not None and not (has_class := (classes != NO_CLASS).any(axis=1)).all() and has_class.any():
             # Words that no labelled sentence has would stay at their random start, which is noise for a classifier.
@@ -349,7 +348,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         that rows are about as long as those of words alone.
         """
         if not state.first_from_labels or not has_words_and_ngrams(corpus.tokenizer):
-            return Balance.even()
+            return EVEN
         if state.ngram_weight is not None:
             return Balance.of(state)
         counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, state.vocabulary_)
@@ -365,19 +364,16 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         if state.first_from_labels:
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
             limit = (3 / state.n_features_out_) ** 0.5
-
-        def fill(array: np.ndarray, _: int) -> None:
-            self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))(array, state.seed)
-
-        source = self._source_array(state, fill)
+        start = start_uniform(limit, len(state.word_counts_), own_seed=state.seed)
+        source = self._source_array(state, self._start_of_words(state, start))
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
 
     def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
-        records, name = super()._derived_arrays(state), "_interpolated_vectors"
-        if name in state.arrays:
-            records.append(ArrayRecord(name, self._learned_arrays(state)[0].shape, axis_of_words=0))
-        return records
+        name = "_interpolated_vectors"
+        if name not in state.arrays:
+            return []
+        return [ArrayRecord(name, self._learned_arrays(state)[0].shape, axis_of_words=0)]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return arrays[:1] if self.interpolation < 1 else []

@@ -21,8 +21,9 @@ from .._validation.constraints import PredicateConstraint
 from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike
 from .._word_vectors.bag import content_seeds
-from .reading import encoded_with, tokenizer_options
+from .reading import encoded_with
 from .scikit_learn import fit_context, hide_class_name
+from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = (
@@ -141,7 +142,7 @@ class PairedVectorizer(TrainedVectorizer):
         UserWarning
             If the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return self._partial_fit(X, y, groups, new_words)
+        return self._fit(X, y, groups, partial=True, new_words=new_words)
 
     def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from sentences with `y`, then embed them.
@@ -278,9 +279,9 @@ class PairedVectorizer(TrainedVectorizer):
     def _n_sets(self, annotations: Annotations) -> int:
         return Evidence(*annotations).n_sets
 
-    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        if self.loss == "softmax":  # a hinge loss of zero is a success
-            super()._warn_of_nothing(losses, validation)
+    @property
+    def _zero_loss_is_success(self) -> bool:  # type: ignore[override]
+        return self.loss != "softmax"
 
 
 hide_class_name(PairedVectorizer.fit_transform)

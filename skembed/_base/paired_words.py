@@ -78,9 +78,7 @@ class PairedWords(PairedVectorizer):
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)
-        uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
-        # The seed of the fit, not that of the array, so that two arrays start alike.
-        start = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
+        start = self._start_of_words(state, start_uniform((3 / shape[1]) ** 0.5, own_seed=state.seed))  # of length one
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
             LearnedArray("_directions", shape, start, "rows", options, not moves.directions, False, is_source=True),

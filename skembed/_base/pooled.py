@@ -22,7 +22,7 @@ from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
 from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
-from .reading import Balance, has_characters, has_words_and_ngrams
+from .reading import EVEN, Balance, has_characters
 from .scikit_learn import check_layout
 from .text import TextEstimator
 
@@ -172,8 +172,9 @@ class PooledVectorizer(TextEstimator):
         return explain(self, self._fitted_state(), a, b)
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
         orders = tuple(self.ngram_range)
+        if orders == (1, 1):
+            return
         if counts_characters(self.analyzer):
             CharacterNgrams(self.analyzer, self.ngram_range)  # or an error
             return
@@ -190,7 +191,8 @@ class PooledVectorizer(TextEstimator):
 
     def _longest_learned(self, state: FittedState) -> int:
         """Words in the longest n-gram that was learned, whatever `analyzer` is now; 1 without words."""
-        is_without = has_characters(state) and not has_words_and_ngrams(state.tokenizer)
+        analyzer = None if state.tokenizer is None else state.tokenizer.analyzer
+        is_without = isinstance(analyzer, CharacterNgrams) and not analyzer.words
         return 1 if is_without else int(self.ngram_range[1])
 
     def _treats_unknown(self, state: FittedState) -> str:
@@ -221,8 +223,8 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = Balance.even() if weighting is None else self._balance(corpus, state, weights, frequencies)
-        if weighting is not None and not balance.is_even:
+        balance = EVEN if weighting is None else self._balance(corpus, state, weights, frequencies)
+        if balance != EVEN:
             weights = weights * balance.factors(vocabulary)
         return replace(
             state,
@@ -242,7 +244,7 @@ class PooledVectorizer(TextEstimator):
 
         `frequencies` are the numbers of sentences with each token, where they are known already.
         """
-        return Balance.even()
+        return EVEN
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
         """The record of words, then n-grams, which start at zero unless `start` says otherwise."""

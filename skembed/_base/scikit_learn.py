@@ -76,11 +76,6 @@ class ReadsText(BaseEstimator):
 LENGTH = [integers(1), StrOptions({"auto"})]  # what an option of a length may be
 
 
-def length_without_source(value: int | str) -> int:
-    """The length that an option asks for where no source has one; "auto" is 100."""
-    return 100 if isinstance(value, str) else int(value)
-
-
 def warn_of_another_length(estimator: BaseEstimator, option: str, length: int, source: str) -> None:
     """Warn if vectors of another length than that of a source are asked for; "auto" asks for none."""
     asked = getattr(estimator, option)
@@ -92,7 +87,7 @@ def warn_of_another_length(estimator: BaseEstimator, option: str, length: int, s
 
 
 if TYPE_CHECKING:
-    from .._training.learned_arrays import ArrayRecord, LearnedArray
+    from .._training.learned_arrays import LearnedArray
     from .._training.state import FittedState
 
     class CallbackSupportMixin: ...
@@ -233,16 +228,6 @@ def as_fitted(estimator: BaseEstimator, state: FittedState) -> BaseEstimator:
     estimator = copy(estimator)
     vars(estimator).update(state.layout or {})
     return estimator
-
-
-def records_of(estimator: BaseEstimator, state: FittedState) -> list[ArrayRecord]:
-    """A record of each array of a fitted state."""
-    if state.layout is None:
-        return list(estimator._derived_arrays(state))
-    fitted = estimator if state.records else as_fitted(estimator, state)  # in a fit, or of a model that was read
-    arrays = state.records or fitted._learned_arrays(state)
-    learned = [record for array in arrays for record in array.records(fitted.solver)]
-    return learned + list(fitted._derived_arrays(state))
 
 
 def check_layout(estimator: BaseEstimator, state: FittedState, *, but: str = "") -> None:

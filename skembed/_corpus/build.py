@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -103,7 +102,7 @@ class _Batch(NamedTuple):
 def _write_final_ids(
     batches: list[_Batch],
     remaps: list[np.ndarray],
-    ids: deque[np.ndarray],
+    ids: list[Any],
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
     threads: Threads,
@@ -114,12 +113,12 @@ def _write_final_ids(
     """
     from .._compiled.rows import renumber  # numba takes a while to import
 
-    def replace(item: tuple[_Batch, np.ndarray]) -> bool:
-        batch, its_ids = item
+    def replace(index: int) -> bool:
+        batch, its_ids = batches[index], ids[index]
+        ids[index] = None
         return renumber(its_ids, remaps[batch.table], tokens[batch.first_token : batch.last_token])
 
-    items = ((batch, ids.popleft()) for batch in batches)
-    if not any(list(threads.in_order(replace, items, LEAST_BATCHES))):
+    if not any(list(threads.in_order(replace, range(len(batches)), LEAST_BATCHES))):
         return len(tokens)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, _ in batches:
@@ -137,4 +136,4 @@ def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray)
     """Replace the ids of a partition, and correct its offsets if words are dropped; returns what is left."""
     whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
     with Threads(1) as threads:
-        return _write_final_ids([whole], [remap], deque([tokens]), tokens, sent_ptr, threads)
+        return _write_final_ids([whole], [remap], [tokens], tokens, sent_ptr, threads)

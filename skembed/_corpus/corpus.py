@@ -110,7 +110,7 @@ class SentenceCorpus(Readers):
             array.flags.writeable = False
         tokens, sent_ptr, doc_ptr, vocabulary = content
         self._content = content
-        self._sizes = Sizes(len(doc_ptr) - 1, len(sent_ptr) - 1, len(tokens), len(vocabulary))
+        self._sizes = Sizes(len(doc_ptr) - 1, len(sent_ptr) - 1, len(tokens), len(vocabulary.counts))
 
     def __getattr__(self, name: str) -> Any:
         """Open what another process has sent as a path and a digest, at the first use of it."""

@@ -331,7 +331,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         UserWarning
             As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return self._partial_fit(X, y, groups, new_words)
+        return self._fit(X, y, groups, partial=True, new_words=new_words)
 
     def predict(self, X: Sentences) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.

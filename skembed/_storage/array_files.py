@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -158,16 +157,16 @@ class GrowingArray:
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
-    def renew(self, ends: list[int]) -> tuple[deque[np.ndarray], np.ndarray]:
+    def renew(self, ends: list[int]) -> tuple[list[np.ndarray], np.ndarray]:
         """Return the values up to each of the `ends` of what was appended, and the array for others in their place.
 
         Of a file both are the same memory.
         """
         if self._file is None:
-            values, self._appended = deque(self._appended[1:]), [np.empty(self._size, self._dtype)]
+            values, self._appended = self._appended[1:], [np.empty(self._size, self._dtype)]
             return values, self._appended[0]
         array = np.asarray(self.array())
-        return deque(array[first:last] for first, last in pairwise([0, *ends])), array
+        return [array[first:last] for first, last in pairwise([0, *ends])], array
 
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""

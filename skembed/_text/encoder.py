@@ -226,7 +226,7 @@ class CorpusTokenizer:
             return vocabulary, [remap]
         from .scanner import pack_words, words_of
 
-        if self._tokenizer.is_plain:
+        if not (self._tokenizer.stemmer or self._tokenizer.stop_words):
             words, indices = pack_words(self._scanners)
             vocabulary, remap = Vocabulary.from_bytes(*words, *limits, self._threads)
             return vocabulary, [remap[index] for index in indices]

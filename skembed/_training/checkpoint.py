@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -40,17 +41,13 @@ class Checkpoint:
         self.path, self.every = None if path is None else user_path(path), int(every)
         self._entries: dict[str, Any] = {}
         self._found = self._read_header()
+        self.seed: int | None = None if self._found is None else self._found["seed"]  # of the fit that began
         self._written_at = time.monotonic()  # or began
 
     def refuse(self, given: str) -> None:
         """Raise an error if there is a path, but no fit to keep: what is `given` has its word vectors already."""
         if self.path is not None:
             raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
-
-    @property
-    def seed(self) -> int | None:
-        """Seed of the fit that began; None if none has."""
-        return None if self._found is None else self._found["seed"]
 
     def begin(self, seed: int, fit: Mapping[str, JSON]) -> None:
         """Write a checkpoint of no pass; if there is one, check that it is of this fit.
@@ -141,6 +138,11 @@ def _digest_of(items: Iterable[object]) -> str:
             plain = item.item() if isinstance(item, np.generic) else item
             digest.update(f"{plain!r};".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def json_number(number: float) -> float | str:
+    """A number; as a string where JSON has none."""
+    return float(number) if math.isfinite(number) else repr(float(number))
 
 
 class PartOfPass(NamedTuple):

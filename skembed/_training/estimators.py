@@ -62,6 +62,7 @@ class Learner(Vectorizer, Protocol):
     _words_of_sentence: int
     _option_of_length: str
     _median_length_at_start: float | None
+    _zero_loss_is_success: bool
 
     def _appends_words(self, state: FittedState) -> bool: ...
 
@@ -85,15 +86,9 @@ class Learner(Vectorizer, Protocol):
 
     def _weights_in_training(self, state: FittedState) -> np.ndarray: ...
 
-    def _encode_text(
-        self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
-    ) -> EncodedText: ...
-
     def _held_out(self, corpus: SentenceCorpus, state: FittedState, annotations: Annotations) -> np.ndarray: ...
 
     def _n_sets(self, annotations: Annotations) -> int: ...
-
-    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None: ...
 
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState: ...
 

@@ -26,7 +26,6 @@ from .encoded_text import (
     Plan,
     SentenceBlocks,
     WordBlocks,
-    in_order,
     make_plan,
     most_words_whole,
     split_long_sentences,
@@ -113,7 +112,7 @@ class BlockLoop(ABC):
         seed: int,
         n_threads: int,
         *,
-        examples: Examples = in_order,
+        examples: Examples = None,
     ) -> None:
         self.objective, self.solver, self.seed = objective, solver, seed
         self.batch_size = batch_size if isinstance(batch_size, str) else int(batch_size)
@@ -157,7 +156,7 @@ class BlockLoop(ABC):
         on_call: Callable[[float], None] = lambda fraction: None,
     ) -> tuple[float, float]:
         """The same; returns the sum of the losses and the number of targets."""
-        text = self.examples(text, self.seed, epoch)
+        text = text if self.examples is None else self.examples(text, self.seed, epoch)
         if not len(text.document):
             return 0.0, 0.0
         plan = self.plan(text, epoch)
@@ -200,9 +199,9 @@ class Trainer(BlockLoop):
         ]
 
     def scratch_bytes(self, text: EncodedText) -> int:
-        source, text = text, self.examples(text, self.seed, 0)
-        text = text if len(text.document) else source  # no sentence has a class, and no pass is made
-        copied = (text.tokens, text.sent_ptr, *text.annotations) if text is not source else ()
+        copied: tuple[np.ndarray, ...] = ()
+        if self.examples is not None and len((taken := self.examples(text, self.seed, 0)).document):
+            text, copied = taken, (taken.tokens, taken.sent_ptr, *taken.annotations)
         plan, block = self.plan(text, 0), ByteCounter()
         self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
