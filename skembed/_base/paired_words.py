@@ -114,10 +114,7 @@ class PairedWords(PairedVectorizer):
 
 
 class PairedSequences(PairedWords):
-    """Base of the methods with a network over word vectors, both learned from pairs.
-
-    A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
-    """
+    """Base of the methods with a network over word vectors, whose arrays `_network` names, both learned from pairs."""
 
     _parameter_constraints: Constraints = {
         **PairedWords._parameter_constraints,

@@ -46,10 +46,7 @@ def ngram_vectors_of(estimator: PooledVectorizer, state: FittedState) -> NDArray
 
 
 class PooledVectorizer(TextEstimator):
-    """Base of the estimators whose sentence is a weighted sum or mean of vectors of its words, and of word n-grams.
-
-    Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
-    """
+    """Base of the estimators whose sentence is a weighted sum or mean of vectors of its words, and of word n-grams."""
 
     _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
@@ -86,9 +83,8 @@ class PooledVectorizer(TextEstimator):
         Parameters
         ----------
         words : str, array-like of shape (n_features_out,), or iterable of these
-            A word, a sentence, or a vector such as a row of `transform`. Words are tokenized like the text of `fit`, so
-            "Cats" may match "cat". An array of shape (n_vectors, n_features_out), dense or sparse, is a collection of
-            vectors.
+            A word, a sentence, or a vector such as a row of `transform`; an array of shape (n_vectors, n_features_out),
+            dense or sparse, is a collection of vectors.
         n_words : int, default=10
             How many to return for each.
         positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
@@ -102,12 +98,9 @@ class PooledVectorizer(TextEstimator):
 
         Raises
         ------
-        NotFittedError
-            If the estimator has not learned yet.
         ValueError
             If a word, or every word of a sentence, is not in the vocabulary, or a vector has the wrong length or is not
-            finite. If `n_words` is not a positive integer, or both or neither of `words` and `positive`/`negative` are
-            given.
+            finite. If both or neither of `words` and `positive`/`negative` are given.
         TypeError
             If an item is neither a string nor a vector.
 
@@ -150,11 +143,6 @@ class PooledVectorizer(TextEstimator):
             `similarity` (float), `words_a`, `words_b` (lists of str, what is summed in each sentence; n-grams as
             "new york") and `contributions` (ndarray of shape (len(words_a), len(words_b)), dtype float64), whose sum
             is `similarity`.
-
-        Raises
-        ------
-        ValueError
-            If `a` or `b` is not a single string.
 
         Examples
         --------
@@ -240,10 +228,7 @@ class PooledVectorizer(TextEstimator):
     def _balance(
         self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray, frequencies: np.ndarray | None
     ) -> Balance:
-        """The factors of the weights of words and of n-grams of characters beside them.
-
-        `frequencies` are the numbers of sentences with each token, where they are known already.
-        """
+        """The factors of the weights; `frequencies` are the sentences with each token, where they are known already."""
         return EVEN
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:

@@ -114,10 +114,7 @@ _MOST_PAIRS = 2000  # that are compared
 
 
 def warn_if_unordered(estimator: Learner, corpus: SentenceCorpus, classes: np.ndarray | None) -> None:
-    """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order.
-
-    A sentence of more than `max_sentence_length` words is split, and what it is split into are neighbours.
-    """
+    """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order."""
     if classes is not None or not estimator._needs_order:
         return
     name = type(estimator).__name__
@@ -150,10 +147,7 @@ def has_order(corpus: SentenceCorpus) -> bool:
 
 
 def order_score(corpus: SentenceCorpus) -> float:
-    """How many standard errors consecutive sentences are more alike than random ones, by the cosines of a sample.
-
-    Infinite where no two of them have a word in common.
-    """
+    """How many standard errors consecutive sentences are more alike than random ones, by the cosines of a sample."""
     generator = np.random.default_rng(0)
     n_pairs = corpus.n_sentences - 1
     first = generator.choice(n_pairs, min(n_pairs, _MOST_PAIRS), replace=False)
@@ -244,11 +238,7 @@ class Growth(NamedTuple):
 
 
 def learn_words(estimator: Learner, corpus: SentenceCorpus, state: FittedState) -> FittedState:
-    """The state when the words of a text have joined the vocabulary.
-
-    A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`
-    put it as an unknown word: at its hashed direction, as long as the median row.
-    """
+    """The state when the words of a text have joined the vocabulary; those that stay keep their rows and numbers."""
     growth = grow(corpus, state, estimator._option("min_count", state), estimator.max_features)
     n_earlier, n_words = state.n_tokens, len(growth.vocabulary)
     n_known = state.coverage_ * n_earlier + growth.counts.sum() - state.word_counts_.sum()
@@ -293,11 +283,7 @@ def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:
 
 
 def grow(corpus: SentenceCorpus, state: FittedState, min_count: int, max_features: int | None) -> Growth:
-    """The vocabulary with the words of a text that have occurred `min_count` times, in this text and those before.
-
-    If there would be more than `max_features`, a new word takes the row of the rarest word that is not frozen, if it is
-    more frequent.
-    """
+    """The vocabulary with the words of a text that have occurred `min_count` times; of too many, the rarest leave."""
     vocabulary, before = state.vocabulary_, np.asarray(state.word_counts_)
     n_old, waiting = len(vocabulary), state.waiting or {}
     rows, of_text = corpus.vocabulary.rows_in(vocabulary), corpus.vocabulary.counts

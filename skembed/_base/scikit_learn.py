@@ -41,11 +41,7 @@ def validate_parameters(estimator: BaseEstimator) -> None:
 
 @contextmanager
 def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
-    """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
-
-    Those of an estimator with `_check_parameters` are checked in every call: compiled kernels rely on it, also where
-    scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
-    """
+    """Check the parameters, also where scikit-learn skips it, and replace numpy scalars by Python's for a while."""
     given = estimator.get_params(deep=False)
     now = changed_to_plain(given)
     vars(estimator).update(now)

@@ -272,8 +272,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         fractions : ndarray of shape (n_sentences,), dtype float64
-            Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
-            `coverage_` is the fraction for the whole text of `fit`.
+            Between 0 and 1; 0 for a sentence without words. `coverage_` is that of the whole text of `fit`.
 
         Raises
         ------
@@ -312,10 +311,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        ValueError
-            If the lengths differ, or one is a single sentence and the other is not.
-        TypeError
-            If an item is not a string; names the row.
+        TypeError, ValueError
+            As in `transform`; if the lengths differ, or one is a single sentence and the other is not.
 
         Examples
         --------
@@ -335,10 +332,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return embed(self, state, X, name)
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        """The rows of some sentences, written to `out` if that is given.
-
-        A row depends on its sentence and the model alone, and is zero where the sentence has no known word.
-        """
+        """The rows of some sentences, written to `out` if that is given; zero where a sentence has no known word."""
         raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
 
     def _summed_vectors(self, state: FittedState) -> np.ndarray:

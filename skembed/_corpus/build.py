@@ -63,11 +63,7 @@ def encode_batches(
     *,
     may_be_empty: bool = False,
 ) -> Content:
-    """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
-
-    `batches` are (sentences, starts) as from :func:`iter_grouped_batches` or :func:`iter_text`. The arrays are
-    memory-mapped in `new`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
-    """
+    """Encode batches of sentences in memory, or in `new`: provisional ids first, then ids by falling count."""
     with Threads(count_threads(n_jobs)) as threads, GrowingArrays(GROWING, new.file_of if new else None) as arrays:
         encoder = CorpusTokenizer(tokenizer, threads)
         arrays.append(sent_ptr=np.zeros(1, np.int64))
@@ -107,10 +103,7 @@ def _write_final_ids(
     sent_ptr: np.ndarray,
     threads: Threads,
 ) -> int:
-    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay.
-
-    `ids` has the provisional ids of each batch, which are used up.
-    """
+    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay."""
     from .._compiled.rows import renumber  # numba takes a while to import
 
     def replace(index: int) -> bool:

@@ -63,10 +63,7 @@ def digest_of_array(array: np.ndarray) -> str:
 
 
 def write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a new file.
-
-    Older versions of the library copy all arrays before they write them, and hide the reason if the disk is full.
-    """
+    """Write a new file; older versions of safetensors copy all arrays first, and hide why they fail."""
     ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])))
     with naming(file), file.open("xb") as opened:
         opened.write(_header({name: (array.dtype, array.shape) for name, array in ordered.items()}))
@@ -158,10 +155,7 @@ class GrowingArray:
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
     def renew(self, ends: list[int]) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the values up to each of the `ends` of what was appended, and the array for others in their place.
-
-        Of a file both are the same memory.
-        """
+        """The values up to each of the `ends` of what was appended, and the array for others in their place."""
         if self._file is None:
             values, self._appended = self._appended[1:], [np.empty(self._size, self._dtype)]
             return values, self._appended[0]

@@ -30,10 +30,7 @@ _LEFT_OUT = {"corpus", "init", "n_jobs", "random_state", "verbose"}
 
 
 class Checkpoint:
-    """A folder with the state of a fit after some passes; without a path, nothing.
-
-    A new state takes the place of the last one in one step. What the state consists of is not known here.
-    """
+    """A folder with the state of a fit after some passes, replaced in one step; without a path, nothing."""
 
     def __init__(self, path: PathLike | None, every: int = 1) -> None:
         if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
@@ -50,10 +47,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
 
     def begin(self, seed: int, fit: Mapping[str, JSON]) -> None:
-        """Write a checkpoint of no pass; if there is one, check that it is of this fit.
-
-        `fit` says by name what decides the result, as JSON can hold it. A ValueError says what differs.
-        """
+        """Write a checkpoint of no pass; if there is one, check that it is of this `fit`, as JSON describes it."""
         if self.path is None:
             return
         self._entries = {"seed": seed, "fit": dict(fit)}

@@ -51,10 +51,7 @@ def most_words_whole(estimator: Any, tokenizer: Tokenizer) -> int | None:
 
 
 def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
-    """The text with each sentence of more than ``longest`` words in pieces of about equal length.
-
-    A piece has the document and the annotations of its sentence.
-    """
+    """The text with each sentence of more than ``longest`` words in pieces of about equal length."""
     if longest is None:
         return text
     n_sentences = len(text.document)
@@ -251,11 +248,7 @@ Examples: TypeAlias = Callable[[EncodedText, int, int], EncodedText] | None
 
 
 def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
-    """The sentences of each class as one document, in a random order of the pass.
-
-    So the neighbours of a sentence are other sentences of its class, drawn anew each pass. The first annotation holds
-    the classes of each sentence, (n_sentences, n_most) int64; a sentence of several is in several documents.
-    """
+    """The sentences of each class, as the first annotation has them, as one document in a random order of the pass."""
     (classes,) = text.annotations
     sentence, column = np.nonzero(classes != NO_CLASS)
     document = classes[sentence, column]

@@ -97,10 +97,7 @@ class KernelObjective(Objective):
 
 
 class BlockLoop(ABC):
-    """Passes of an objective over a text, with the same bits for any number of threads.
-
-    A subclass says how the blocks of a plan are computed.
-    """
+    """Passes of an objective over a text, with the same bits for any number of threads."""
 
     n_steps: int | None = None  # of Adam, where that is the solver
 
@@ -257,10 +254,7 @@ def estimate(
     classes: np.ndarray | None,
     make_trainer: Callable[[FittedState], Any] | None = None,
 ) -> dict[str, int]:
-    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one.
-
-    Without ``make_trainer`` the vectorizer makes the trainer, whose `scratch_bytes` counts.
-    """
+    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
     if keep:
         state = vectorizer._state
     else:
@@ -318,10 +312,7 @@ def _copies(
 def explaining_memory_error(
     estimator: BaseEstimator, memory_of_fit: Callable[[], dict[str, int]], others: Mapping[str, object] | None = None
 ) -> Iterator[None]:
-    """Add to a MemoryError how much memory the fit needs, and which parameters that depends on.
-
-    ``others`` are parameters that count beside those of the estimator.
-    """
+    """Add to a MemoryError how much memory the fit needs, and which parameters, `others` too, that depends on."""
     try:
         yield
     except MemoryError as error:
