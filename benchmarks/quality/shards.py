@@ -21,7 +21,6 @@ import skembed
 from skembed._shards import rounds
 from skembed._shards.engines import Inline
 from skembed._shards.rounds import take_changes
-from skembed._training.passes import passes_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
@@ -69,7 +68,7 @@ def learn(method, n_shards, seed, corpus):
 def join(method, n_shards, seed, corpus):
     """The baseline: models of every n-th run of documents, that never saw each other's text."""
     shard = corpus.doc_of() * 64 * n_shards // corpus.n_documents % n_shards
-    n_passes = passes_of(make(method), corpus.n_tokens, None)  # not those of a shorter text
+    n_passes = make(method)._n_passes(corpus.n_tokens, None)  # not those of a shorter text
     models = [
         make(method, max_iter=n_passes, random_state=seed).fit(corpus[shard == index]) for index in range(n_shards)
     ]
@@ -93,7 +92,7 @@ def rows_of(runs, n_words):
         row |= dict.fromkeys(["rounds of a fit", "thousand words a shard and round", "MB a shard and round"], "")
         if how == IN_ROUNDS:
             one = next(iter(found.values()))
-            n_passes = passes_of(make(method), n_words, None)
+            n_passes = make(method)._n_passes(n_words, None)
             row["rounds of a fit"] = one["rounds"]
             row["thousand words a shard and round"] = round(n_words * n_passes / n_shards / one["rounds"] / 1000)
             row["MB a shard and round"] = round(one["megabytes"], 1)

@@ -27,7 +27,7 @@ from .._validation.messages import warn_at_user
 from .._validation.targets import ALONE, NO_CLASS, check_length, classes_in, fault_of_classes
 from .._validation.values import PathLike
 from .pooled import NGRAMS, PooledVectorizer, ngram_vectors_of
-from .reading import Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
+from .reading import EVEN, Balance, corpus_to_learn_from, has_characters, has_words_and_ngrams
 from .scikit_learn import fit_context
 from .trained import TrainedVectorizer
 
@@ -67,27 +67,23 @@ class ShardedVectorizer(TrainedVectorizer):
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences in reading order. Any iterable is read once. If the parameter `corpus` is given, `fit` learns from
-            that, not from `X`.
+            Sentences in reading order, read once. If the parameter `corpus` is given, `fit` learns from that.
         y : array-like of shape (n_sentences,) or (n_sentences, n_classes), default=None
             Classes, for methods with the parameter `context`; None, NaN or -1 where a sentence has none (see the notes
-            of the class). Others do not use it. Beside the parameter `corpus` it belongs to `X`.
+            of the class).
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence; a change from one sentence to the next begins a new document. None means
             that all sentences are one document.
         checkpoint : str, path-like or None, default=None
             Name of a folder for the state of the fit. A fit that was killed goes on from there if it is started again
-            with the same data and settings, and ends with the same bits. `n_jobs` and `engine` may differ. The folder
-            stays after the fit, which then gives the same model at once; delete it when the model is saved.
+            with the same data and settings, and ends with the same bits. Delete the folder when the model is saved.
         checkpoint_every : int, default=1
             Write the state after every so many passes, and after the last. With 1, and `n_shards`, it is also written
             between the rounds of a pass, at most once a minute.
         engine : dask.distributed.Client or None, default=None
-            Where the shards are learned, if `n_shards` is above 1. None uses this process, with `n_jobs` threads. A
-            client, also one of a ``LocalCluster`` on this machine, uses each thread of the workers of its Dask cluster,
-            and `n_jobs` does not count. Workers read a corpus that was saved, and loaded with ``mmap=True``, if all of
-            them find it under its path and it has 262,144 words or more; other text is sent to them. The engine changes
-            no bit of the result.
+            Where the shards are learned, if `n_shards` is above 1: on the workers of a Dask cluster, or, with None, in
+            this process with `n_jobs` threads. Workers read a saved corpus, loaded with ``mmap=True``, under its path,
+            if all of them can; other text is sent to them. The engine changes no bit of the result.
 
         Returns
         -------
@@ -99,29 +95,23 @@ class ShardedVectorizer(TrainedVectorizer):
         TypeError
             If an item is not a string; names the row.
         ValueError
-            If `X` is one string, a table or empty, if no word is left, if options contradict each other, if a matrix of
-            classes `y` holds other numbers than 0 and 1, if every two sentences share a class, if `y` has another
-            length than its sentences, if a fit that goes on from labels gets none or one that goes on from the order
-            gets classes, or if the weights diverge; then the estimator is as it was before. If `checkpoint` is damaged
-            or of another fit. If `engine` is none of these.
+            If `X` is one string, a table or empty, if no word is left, if options contradict each other, if `y` does
+            not fit the text or has nothing to tell apart, if the weights diverge, or if `checkpoint` is damaged or of
+            another fit. The estimator is as it was before.
         OSError
             If a checkpoint cannot be written; the one before is still there.
         MemoryError
             If there is less memory than the fit needs; says how much it needs and for which parameters.
         RuntimeError
-            If the workers of `engine` are lost three times in a row in one round, or if the client or its cluster is
-            closed during the fit; then the estimator is as it was before.
+            If the workers of `engine` are lost three times in a row in one round, or its client is closed.
 
         Warns
         -----
         UserWarning
-            If a method that learns from neighbouring sentences gets `y` without `groups` or a corpus. If it learns from
-            them because every class of `y` has one sentence. If `y` looks like the target of a regression (more than 20
-            different whole numbers, few rows of each), or holds -1, 0 and 1. If a fit that goes on from labels skips a
-            text without classes to compare. If more than half of the sentences are alone in their document, or 500 or
-            more without documents are in no order. If there was nothing to predict. With `warm_start`, if few words of
-            `X` are known. If `n_shards` is more than was measured to do for such a text. If there is an `engine`, but
-            no `n_shards`. If a worker of Dask may compute other bits than this process, or no longer reads the corpus.
+            If `y` may not be meant as classes, or sentences may not be in reading order: more than half of them are
+            alone in their document, or 500 or more without documents are in no order. If there was nothing to predict.
+            With `warm_start`, if few words of `X` are known. If `n_shards` is more than was measured to do for such a
+            text. If a worker of Dask may compute other bits than this process, or no longer reads the corpus.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every), engine)
 
@@ -186,8 +176,7 @@ class TrainerFactory:
 class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     """Base of the estimators that learn from what belongs together with a sentence: its order or its labels.
 
-    Options may be "auto": `_automatic` holds what that means when learning from the order and from labels, and
-    `_automatic_for_characters` what else it means where tokens are n-grams of characters.
+    An option may be "auto", which means one thing for the order and another for labels (`_automatic`).
     """
 
     _parameter_constraints: Constraints = {
@@ -235,10 +224,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         return automatic[name][bool(state.first_from_labels)]
 
     def _automatic_analyzer(self, classes: np.ndarray | None, keep: bool) -> Analyzer:
-        """What "auto" stands for: from labels words and n-grams of characters, unless an option is for words alone.
-
-        A fit that goes on from an earlier one keeps its analyzer.
-        """
+        """What "auto" stands for: from labels words and n-grams of characters, unless an option is for words alone."""
         if keep:
             return self._state.tokenizer.analyzer
         of_words = self.token_pattern, self.stop_words, self.stemmer, getattr(self, "init", None)
@@ -260,17 +246,13 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _training_data(
         self, X: Sentences, y: Labels, groups: Labels, keep: bool = False
     ) -> tuple[SentenceCorpus, Annotations, np.ndarray | None]:
-        """Check also the length of a `y` that is not learned from, and leave out sentences without a class.
-
-        Beside the parameter `corpus`, `y` belongs to X.
-        """
+        """Leave out sentences without a class; beside the parameter `corpus`, `y` belongs to X."""
         classes = self._classes_of(y, groups, keep)
         of_text, without_order = self._automatic_analyzer(classes, keep), y if classes is None else None
         corpus = corpus_to_learn_from(self, X, groups, without_order, of_text)
-        if self.corpus is not None:
-            check_length(y, length_of(X), "X")
-        else:
-            check_length(y, corpus.n_sentences, "the text")
+        if y is not None:
+            n_rows, text = (corpus.n_sentences, "the text") if self.corpus is None else (length_of(X), "X")
+            check_length(y, n_rows, text)
         annotations = () if classes is None else (classes,)
         if classes is not None and not (has_class := (classes != NO_CLASS).any(axis=1)).all() and has_class.any():
             # Words that no labelled sentence has would stay at their random start, which is noise for a classifier.
@@ -305,10 +287,7 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         return "context='labels'" if self.context == "labels" else ""
 
     def _checked_classes(self, classes: np.ndarray, keep: bool) -> np.ndarray | None:
-        """Check that there are two classes, and two sentences in one of them; None means to learn from the order.
-
-        A later text without them is skipped: then no sentence has a class.
-        """
+        """Classes with something to tell apart; None means to learn from the order, NO_CLASS to skip a later text."""
         fault = fault_of_classes(classes)
         if not fault:
             return np.ascontiguousarray(classes, np.int64)
@@ -346,13 +325,9 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
     def _balance(
         self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray, frequencies: np.ndarray | None
     ) -> Balance:
-        """From labels, the weight is shared out between words and n-grams of characters; the first text decides.
-
-        A sentence has many times as many n-grams as words, which would hide the words. The mean weight becomes one, so
-        that rows are about as long as those of words alone.
-        """
+        """From labels, words and n-grams of characters share the weight: a sentence has many times as many n-grams."""
         if not state.first_from_labels or not has_words_and_ngrams(corpus.tokenizer):
-            return Balance.even()
+            return EVEN
         if state.ngram_weight is not None:
             return Balance.of(state)
         counts = corpus.vocabulary.look_up(corpus.vocabulary.counts, state.vocabulary_)
@@ -361,26 +336,20 @@ class ContextVectorizer(PooledVectorizer, ShardedVectorizer):
         return Balance.between(are_ngrams(state.vocabulary_), weights, counts, frequencies)
 
     def _arrays_from(self, state: FittedState, limit: float) -> list[LearnedArray]:
-        """The learned rows and, if `interpolation` is below 1, the rows that they started from.
-
-        Without `init`, they start between minus and plus the limit.
-        """
+        """The learned rows, which start between minus and plus the limit, and with `interpolation` their start."""
         if state.first_from_labels:
             # Length about one: few labels or many classes leave most words near their start, where they must differ.
             limit = (3 / state.n_features_out_) ** 0.5
-
-        def fill(array: np.ndarray, _: int) -> None:
-            self._start_of_words(state, start_uniform(limit, len(state.word_counts_)))(array, state.seed)
-
-        source = self._source_array(state, fill)
+        start = start_uniform(limit, len(state.word_counts_), own_seed=state.seed)
+        source = self._source_array(state, self._start_of_words(state, start))
         keeps_start = "_start_vectors" in state.arrays if state.arrays else self.interpolation < 1
         return [source, source._replace(name="_start_vectors", frozen=True, kept=False)] if keeps_start else [source]
 
     def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
-        records, name = super()._derived_arrays(state), "_interpolated_vectors"
-        if name in state.arrays:
-            records.append(ArrayRecord(name, self._learned_arrays(state)[0].shape, axis_of_words=0))
-        return records
+        name = "_interpolated_vectors"
+        if name not in state.arrays:
+            return []
+        return [ArrayRecord(name, self._learned_arrays(state)[0].shape, axis_of_words=0)]
 
     def _copied_at_the_end(self, arrays: list[LearnedArray]) -> list[LearnedArray]:
         return arrays[:1] if self.interpolation < 1 else []

@@ -100,11 +100,7 @@ def check_kept(estimator: object, state: FittedState, corpus: SentenceCorpus) ->
 
 
 def _least_fraction(state: FittedState) -> float:
-    """Half of the fraction of known words that is expected in a text like that of the first fit.
-
-    The expectation is the Good-Turing estimate: words that occurred once are as frequent as unknown words. A large
-    vocabulary covers a third or more of any text in a related language; a small one covers half of a text like its own.
-    """
+    """Half of the known words that are expected in a text like that of the first fit, by the Good-Turing estimate."""
     counts = state.word_counts_
     return float(state.coverage_ * (1 - np.count_nonzero(counts == 1) / max(1, counts.sum())) / 2)
 
@@ -121,10 +117,7 @@ def _warn_of_unknown_words(
 
 
 class CoverageCounter:
-    """Counts the known words of a text that is embedded in batches, by one or more threads.
-
-    It counts only a sample of each batch, so its cost is negligible.
-    """
+    """Counts the known words of a text that is embedded in batches: of a sample, so that it costs nothing."""
 
     def __init__(self) -> None:
         self.batches: list[tuple[int, int, int]] = []  # sentences, tokens and known tokens of each, estimated

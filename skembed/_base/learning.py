@@ -1,4 +1,4 @@
-"""What a fit does: the state before the first pass (new, from `init`, or kept), its text in word ids, the passes."""
+"""The parameter `init`: what it accepts, and how words and their vectors start from it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._compiled.arrays import row_norms
-from .._compiled.rows import renumber
 from .._corpus.corpus import SentenceCorpus
-from .._shards.plan import EngineLike
 from .._text.tokenizer import Tokenizer
-from .._text.vocabulary import begins_with
-from .._training.checkpoint import Checkpoint
-from .._training.encoded_text import Annotations, EncodedText, most_words_whole, split_long_sentences
 from .._training.estimators import Learner
-from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
-from .._training.passes import NO_CHECKPOINT, LearningState, PassTasks, make_passes
+from .._training.learned_arrays import Start
 from .._training.state import FittedState
-from .._validation.columns import Sentences
-from .._validation.messages import warn_at_user
 from .._word_vectors.bag import hash_vectors
 from .._word_vectors.matches import WordVectors, check_given, counts_of, known_fraction
 from .pooled import PooledVectorizer
-from .scikit_learn import check_layout, layout_of_options, length_without_source, warn_of_another_length
+from .scikit_learn import warn_of_another_length
 from .text import TextEstimator
 
 
@@ -89,12 +80,6 @@ def vocabulary_with_init(estimator: Learner, corpus: SentenceCorpus, state: Fitt
         start=start,
         n_frozen=len(start.words) if estimator.freeze_init else 0,
     )
-
-
-def _warn_if_all_frozen(records: list[LearnedArray], n_frozen: int) -> None:
-    """Warn where all that could be learned is frozen."""
-    if n_frozen and all(record.update == "rows" and record.shape[0] == n_frozen for record in moving(records)):
-        warn_at_user("Nothing is learned: freeze_init=True keeps the words of init, and the text has no others.")
 
 
 def check_same_start(estimator: Learner, state: FittedState) -> None:
@@ -227,123 +212,3 @@ def _has_words(model: object) -> bool:
 
 def _unfrozen(init: WordVectors | None) -> Any:
     return init.estimator if isinstance(init, FrozenEstimator) else init
-
-
-def new_state(
-    estimator: Learner,
-    corpus: SentenceCorpus,
-    annotations: Annotations,
-    classes: np.ndarray | None,
-    seed: int | None = None,
-) -> FittedState:
-    """Words, weights and counters of a new fit. Without a `random_state`, `seed` is that of a fit that goes on."""
-    if estimator.freeze_init and estimator.init is None:
-        raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
-    empty = type(estimator)._state
-    state = replace(empty, n_features_out_=length_without_source(estimator.n_components))
-    state = estimator._learn_vocabulary(corpus, estimator._settings(state, annotations, classes))
-    state = estimator._text_statistics(corpus, state)
-    drawn = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    state = replace(
-        state,
-        seed=drawn if seed is None or estimator.random_state is not None else seed,
-        n_tokens=corpus.n_tokens,
-        n_iter_=0,
-        loss_curve_=[],
-        validation_loss_curve_=[],
-    )
-    arrays = estimator._learned_arrays(state)
-    _warn_if_all_frozen(arrays, state.n_frozen)
-    layout = layout_of_options(estimator, arrays, state)
-    started = start_arrays(arrays, estimator.solver, state.seed)
-    return replace(state, layout=layout, records=arrays, arrays={**state.arrays, **started}, start=None)
-
-
-def kept_state(estimator: Learner, corpus: SentenceCorpus) -> FittedState:
-    """The state of an earlier fit, with copies of the arrays that training changes."""
-    state = estimator._state
-    check_same_start(estimator, state)
-    if corpus.tokenizer != state.tokenizer:
-        raise ValueError(
-            f"X was tokenized with {corpus.tokenizer.difference(state.tokenizer)}, the vocabulary with "
-            f"{state.tokenizer.difference(corpus.tokenizer)}. Use the same options."
-        )
-    if state.layout is None:
-        raise ValueError(f"This {type(estimator).__name__} holds vectors that it did not learn. Call fit first.")
-    check_layout(estimator, state)
-    records = estimator._learned_arrays(state)
-    return replace(state.with_arrays(copies_of(records, state.arrays)), records=records)
-
-
-def encode_text(
-    estimator: Learner, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
-) -> EncodedText:
-    """The corpus in word ids of the vocabulary; unknown words have the id after them."""
-    weights = estimator._weights_in_training(state)
-    tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, state.vocabulary_
-    if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
-        ids = state.rows_of(words, len(words))
-        tokens = tokens.copy()
-        renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
-        tokens.flags.writeable = False
-    text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
-    return split_long_sentences(text, most_words_whole(estimator, corpus.tokenizer))
-
-
-def encode_texts(
-    estimator: Learner, corpus: SentenceCorpus, state: FittedState, annotations: Annotations, *, partial: bool
-) -> tuple[EncodedText, EncodedText | None]:
-    """The text to learn from and, with early stopping, the held-out text."""
-    if not estimator.early_stopping or partial:
-        return encode_text(estimator, corpus, state, annotations), None
-    held = estimator._held_out(corpus, state, annotations)
-    # One after the other: the copy of the first is freed once it is encoded.
-    held_out, text = (
-        encode_text(estimator, corpus[which], state, tuple(values[which] for values in annotations))
-        for which in (held, ~held)
-    )
-    return text, held_out
-
-
-def learn(
-    estimator: Learner,
-    corpus: SentenceCorpus,
-    state: FittedState,
-    *,
-    X: Sentences,
-    n_passes: int,
-    annotations: Annotations = (),
-    partial: bool = False,
-    checkpoint: Checkpoint = NO_CHECKPOINT,
-    engine: EngineLike = None,
-) -> None:
-    """Run the passes; the estimator changes only if all of them succeed.
-
-    Each set of the text has `n_passes` passes. A set that stops early leaves out its other passes.
-    """
-    text, held_out = encode_texts(estimator, corpus, state, annotations, partial=partial)
-    of_text = estimator._arrays_of_text(state, text)
-    records = [*state.records, *of_text]
-    if of_text:
-        state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(state.records)))
-    weights = [state.arrays[record.name] for record in moving(records)]
-    of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
-    tasks = PassTasks(estimator, X, 0 if partial else n_passes)
-    trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
-    trainer.compile(text)
-    learned = make_passes(
-        estimator,
-        LearningState(state, records, weights, trainer, estimator),
-        text,
-        held_out,
-        n_passes=n_passes,
-        of_a_set=of_a_set,
-        rate=estimator.learning_rate,
-        falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
-        tasks=tasks,
-        finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
-        warn=estimator._warn_of_nothing,
-        checkpoint=checkpoint,
-    )
-    estimator._publish(estimator._finish_fit(learned, corpus))
-    tasks.end(lambda: {"_state": estimator._state})

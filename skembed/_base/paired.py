@@ -21,8 +21,9 @@ from .._validation.constraints import PredicateConstraint
 from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike
 from .._word_vectors.bag import content_seeds
-from .reading import encoded_with, tokenizer_options
+from .reading import encoded_with
 from .scikit_learn import fit_context, hide_class_name
+from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
 _NO_LABELS_OF_PAIRS = (
@@ -53,10 +54,7 @@ EVIDENCE = PredicateConstraint(
 
 
 class PairedVectorizer(TrainedVectorizer):
-    """Base of the estimators that learn from pairs or groups of paraphrases.
-
-    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays`, `_make_encoder` and `_make_loss`.
-    """
+    """Base of the estimators that learn from pairs or groups of paraphrases: add `_make_encoder` and `_make_loss`."""
 
     solver = "adam"
     _learns_from = "pairs"
@@ -80,9 +78,8 @@ class PairedVectorizer(TrainedVectorizer):
         X : pairs, PairCorpus, list of PairCorpus, or sentences
             Without `y`, pairs of sentences that mean the same: an iterable of tuples, an array of shape (n_pairs, 2), a
             table of two columns, or a :class:`PairCorpus`. The sets in a list of PairCorpus are learned one after the
-            other, for example phrases, then sentences; each needs two pairs to tell from each other. With `y`, an
-            iterable of str or a SentenceCorpus. Sentences of one document of a SentenceCorpus are paraphrases too. If
-            the parameter `corpus` is given, `fit` learns from that, not from `X`.
+            other, for example phrases, then sentences. With `y`, an iterable of str or a SentenceCorpus, whose
+            documents are paraphrases. If the parameter `corpus` is given, `fit` learns from that.
         y : array-like of shape (n_sentences,), default=None
             Sentences with equal `y` are paraphrases. Each pass pairs them at random. A sentence of None or NaN
             is in no pair, nor is one of -1, unless another number is negative.
@@ -104,13 +101,8 @@ class PairedVectorizer(TrainedVectorizer):
         ValueError
             If a pair lacks a sentence or has one without words, if `y` has another length than `X`, if a set has no
             pairs or nothing to compare a pair with, or if the weights diverge; then the estimator is as it was before.
-        MemoryError
-            If there is less memory than the fit needs; says how much it needs and for which parameters.
-
-        Warns
-        -----
-        UserWarning
-            With `warm_start`, if few words of `X` are in the vocabulary.
+        OSError, MemoryError
+            As in :meth:`CBOSVectorizer.fit`.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
@@ -122,11 +114,9 @@ class PairedVectorizer(TrainedVectorizer):
 
         Parameters
         ----------
-        X : pairs, PairCorpus, list of PairCorpus, or sentences
+        X : pairs or sentences
             As in `fit`.
-        y : array-like of shape (n_sentences,), default=None
-            As in `fit`.
-        groups : array-like of shape (n_sentences,), default=None
+        y, groups : array-like of shape (n_sentences,), default=None
             As in `fit`.
         new_words : {"append", "ignore"}, default="append"
             As in :meth:`CBOSVectorizer.partial_fit`.
@@ -135,13 +125,8 @@ class PairedVectorizer(TrainedVectorizer):
         -------
         self : object
             The fitted estimator.
-
-        Warns
-        -----
-        UserWarning
-            If the fraction of known words of `X` is far lower than in the text of the first call.
         """
-        return self._partial_fit(X, y, groups, new_words)
+        return self._fit(X, y, groups, partial=True, new_words=new_words)
 
     def fit_transform(self, X: Sentences, y: Labels = None, **fit_params: Any) -> NDArray[np.float32]:
         """Learn from sentences with `y`, then embed them.
@@ -160,11 +145,6 @@ class PairedVectorizer(TrainedVectorizer):
         X_new : ndarray of shape (n_sentences, n_features_out)
             The same as `fit(X, y).transform(X)`. These rows fit their `y` better than the rows of other sentences do:
             see :ref:`calibrate`.
-
-        Raises
-        ------
-        TypeError, ValueError, MemoryError
-            As in `fit`; and a ValueError if `X` is pairs, before anything is learned.
         """
         if self._holds_pairs(X) or self.corpus is None and self._learns_pairs(X, y, fit_params.get("groups")):
             raise ValueError(_NO_ROWS_OF_PAIRS)
@@ -175,7 +155,7 @@ class PairedVectorizer(TrainedVectorizer):
 
         Parameters
         ----------
-        X : pairs, PairCorpus, list of PairCorpus, or sentences
+        X : pairs or sentences
             As in `fit`.
         y : array-like of shape (n_sentences,), default=None
             As in `fit`.
@@ -183,8 +163,7 @@ class PairedVectorizer(TrainedVectorizer):
         Returns
         -------
         memory : dict of str to int
-            Bytes by purpose, and their sum "total", as in :meth:`CBOSVectorizer.estimate_memory`; "accumulators" are
-            the moments of Adam, and "copies" hold the result where `interpolation` is below 1.
+            Bytes by purpose, and their sum "total", as in :meth:`CBOSVectorizer.estimate_memory`.
         """
         return super().estimate_memory(X, y)
 
@@ -278,9 +257,9 @@ class PairedVectorizer(TrainedVectorizer):
     def _n_sets(self, annotations: Annotations) -> int:
         return Evidence(*annotations).n_sets
 
-    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        if self.loss == "softmax":  # a hinge loss of zero is a success
-            super()._warn_of_nothing(losses, validation)
+    @property
+    def _zero_loss_is_success(self) -> bool:  # type: ignore[override]
+        return self.loss != "softmax"
 
 
 hide_class_name(PairedVectorizer.fit_transform)

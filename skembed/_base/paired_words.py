@@ -78,9 +78,7 @@ class PairedWords(PairedVectorizer):
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         shape = len(state.word_counts_), self._width_of_words(state)
-        uniform = start_uniform((3 / shape[1]) ** 0.5)  # lengths of about one
-        # The seed of the fit, not that of the array, so that two arrays start alike.
-        start = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
+        start = self._start_of_words(state, start_uniform((3 / shape[1]) ** 0.5, own_seed=state.seed))  # of length one
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
             LearnedArray("_directions", shape, start, "rows", options, not moves.directions, False, is_source=True),
@@ -116,10 +114,7 @@ class PairedWords(PairedVectorizer):
 
 
 class PairedSequences(PairedWords):
-    """Base of the methods with a network over word vectors, both learned from pairs.
-
-    A method names the arrays of its network in `_network`, and adds `_make_encoder` and `_embed_words`.
-    """
+    """Base of the methods with a network over word vectors, whose arrays `_network` names, both learned from pairs."""
 
     _parameter_constraints: Constraints = {
         **PairedWords._parameter_constraints,

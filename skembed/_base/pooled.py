@@ -22,7 +22,7 @@ from .._validation.constraints import INT32_MAX, Constraints, integers
 from .._validation.messages import brief
 from .._word_vectors.bag import MEAN, SUM, UNIT, first_of_each, hash_vectors, sum_rows
 from .._word_vectors.matches import SIF_A
-from .reading import Balance, has_characters, has_words_and_ngrams
+from .reading import EVEN, Balance, has_characters
 from .scikit_learn import check_layout
 from .text import TextEstimator
 
@@ -48,10 +48,7 @@ def ngram_vectors_of(estimator: PooledVectorizer, state: FittedState) -> NDArray
 
 
 class PooledVectorizer(TextEstimator):
-    """Base of the estimators whose sentence is a weighted sum or mean of vectors of its words, and of word n-grams.
-
-    Knows nothing of learning. A method that learns its vectors derives from `TrainedVectorizer` as well.
-    """
+    """Base of the estimators whose sentence is a weighted sum or mean of vectors of its words, and of word n-grams."""
 
     _parameter_constraints: Constraints = {
         **TextEstimator._parameter_constraints,
@@ -88,9 +85,8 @@ class PooledVectorizer(TextEstimator):
         Parameters
         ----------
         words : str, array-like of shape (n_features_out,), or iterable of these
-            A word, a sentence, or a vector such as a row of `transform`. Words are tokenized like the text of `fit`, so
-            "Cats" may match "cat". An array of shape (n_vectors, n_features_out), dense or sparse, is a collection of
-            vectors.
+            A word, a sentence, or a vector such as a row of `transform`; an array of shape (n_vectors, n_features_out),
+            dense or sparse, is a collection of vectors.
         n_words : int, default=10
             How many to return for each.
         positive, negative : str, array-like of shape (n_features_out,), or iterable of these, default=None
@@ -104,12 +100,9 @@ class PooledVectorizer(TextEstimator):
 
         Raises
         ------
-        NotFittedError
-            If the estimator has not learned yet.
         ValueError
             If a word, or every word of a sentence, is not in the vocabulary, or a vector has the wrong length or is not
-            finite. If `n_words` is not a positive integer, or both or neither of `words` and `positive`/`negative` are
-            given.
+            finite. If both or neither of `words` and `positive`/`negative` are given.
         TypeError
             If an item is neither a string nor a vector.
 
@@ -153,11 +146,6 @@ class PooledVectorizer(TextEstimator):
             "new york") and `contributions` (ndarray of shape (len(words_a), len(words_b)), dtype float64), whose sum
             is `similarity`.
 
-        Raises
-        ------
-        ValueError
-            If `a` or `b` is not a single string.
-
         Examples
         --------
         >>> from skembed import MeanEmbeddingVectorizer
@@ -174,8 +162,9 @@ class PooledVectorizer(TextEstimator):
         return explain(self, self._fitted_state(), a, b)
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
         orders = tuple(self.ngram_range)
+        if orders == (1, 1):
+            return
         if counts_characters(self.analyzer):
             CharacterNgrams(self.analyzer, self.ngram_range)  # or an error
             return
@@ -192,7 +181,8 @@ class PooledVectorizer(TextEstimator):
 
     def _longest_learned(self, state: FittedState) -> int:
         """Words in the longest n-gram that was learned, whatever `analyzer` is now; 1 without words."""
-        is_without = has_characters(state) and not has_words_and_ngrams(state.tokenizer)
+        analyzer = None if state.tokenizer is None else state.tokenizer.analyzer
+        is_without = isinstance(analyzer, CharacterNgrams) and not analyzer.words
         return 1 if is_without else int(self.ngram_range[1])
 
     def _treats_unknown(self, state: FittedState) -> str:
@@ -223,8 +213,8 @@ class PooledVectorizer(TextEstimator):
                 n_sentences += round(n_earlier - 1)
             weights = np.log((1 + n_sentences) / (1 + frequencies)) + 1
             unknown = np.log(1 + n_sentences) + 1
-        balance = Balance.even() if weighting is None else self._balance(corpus, state, weights, frequencies)
-        if weighting is not None and not balance.is_even:
+        balance = EVEN if weighting is None else self._balance(corpus, state, weights, frequencies)
+        if balance != EVEN:
             weights = weights * balance.factors(vocabulary)
         return replace(
             state,
@@ -240,11 +230,8 @@ class PooledVectorizer(TextEstimator):
     def _balance(
         self, corpus: SentenceCorpus, state: FittedState, weights: np.ndarray, frequencies: np.ndarray | None
     ) -> Balance:
-        """The factors of the weights of words and of n-grams of characters beside them.
-
-        `frequencies` are the numbers of sentences with each token, where they are known already.
-        """
-        return Balance.even()
+        """The factors of the weights; `frequencies` are the sentences with each token, where they are known already."""
+        return EVEN
 
     def _source_array(self, state: FittedState, start: Start) -> LearnedArray:
         """The record of words, then n-grams, which start at zero unless `start` says otherwise."""

@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 from .._compiled.arrays import row_norms
 from .._corpus.corpus import SentenceCorpus
-from .._text.character_ngrams import CharacterNgrams, are_ngrams, counts_characters
+from .._text.character_ngrams import CharacterNgrams, are_ngrams
 from .._text.sources import iter_sentences, offsets
 from .._text.tokenizer import Tokenizer, same_option
 from .._training.encoded_text import most_words_whole
@@ -23,18 +23,8 @@ from .._training.state import FittedState, Vocabulary
 from .._validation.columns import Labels, Sentences
 from .._validation.messages import brief, warn_at_user
 from .._word_vectors.bag import hash_vectors
-from .embedding import check_kept
 
-_TOKENIZER_OPTIONS = ("analyzer", "token_pattern", "lowercase", "stop_words", "stemmer")
-
-
-def tokenizer_options(source: object) -> dict[str, Any]:
-    """The options of a tokenizer, or of an estimator, that say how text becomes words."""
-    options = {name: getattr(source, name) for name in _TOKENIZER_OPTIONS}
-    lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
-    if counts_characters(analyzer) and lengths != (1, 1):
-        options["analyzer"] = CharacterNgrams(analyzer, lengths, bool(options["lowercase"]))
-    return options
+_TOKENIZER_OPTIONS = tuple(Tokenizer.__dataclass_fields__)
 
 
 def corpus_to_learn_from(
@@ -124,17 +114,15 @@ _MOST_PAIRS = 2000  # that are compared
 
 
 def warn_if_unordered(estimator: Learner, corpus: SentenceCorpus, classes: np.ndarray | None) -> None:
-    """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order.
-
-    A sentence of more than `max_sentence_length` words is split, and what it is split into are neighbours.
-    """
+    """Warn if a method that learns from order gets sentences alone in their documents, or a text in no order."""
     if classes is not None or not estimator._needs_order:
         return
-    name, longest = type(estimator).__name__, most_words_whole(estimator, corpus.tokenizer)
+    name = type(estimator).__name__
     doc_ptr, sent_ptr = corpus.doc_ptr, corpus.sent_ptr
     first, n_sentences = np.asarray(doc_ptr[:-1])[np.diff(doc_ptr) == 1], len(sent_ptr) - 1
-    lengths = sent_ptr[first + 1] - sent_ptr[first]
-    alone = len(lengths) if longest is None else int((lengths <= longest).sum())
+    alone = len(first)
+    if 2 * alone > n_sentences and (longest := most_words_whole(estimator, corpus.tokenizer)) is not None:
+        alone = int((sent_ptr[first + 1] - sent_ptr[first] <= longest).sum())
     if 2 * alone > n_sentences > 1:
         warn_at_user(
             f"{alone} of {n_sentences} sentences are alone in their document, so {name} has no context to "
@@ -159,10 +147,7 @@ def has_order(corpus: SentenceCorpus) -> bool:
 
 
 def order_score(corpus: SentenceCorpus) -> float:
-    """How many standard errors consecutive sentences are more alike than random ones, by the cosines of a sample.
-
-    Infinite where no two of them have a word in common.
-    """
+    """How many standard errors consecutive sentences are more alike than random ones, by the cosines of a sample."""
     generator = np.random.default_rng(0)
     n_pairs = corpus.n_sentences - 1
     first = generator.choice(n_pairs, min(n_pairs, _MOST_PAIRS), replace=False)
@@ -211,18 +196,13 @@ class Balance(NamedTuple):
     ngrams: np.float32
 
     @classmethod
-    def even(cls) -> Self:
-        """Where there are not both, or nothing is balanced."""
-        return cls(np.float32(1.0), np.float32(1.0))
-
-    @classmethod
     def of(cls, state: FittedState) -> Self:
         """The factors of what was learned."""
         known = (state.word_weight, state.ngram_weight)
         return cls(*(np.float32(1.0 if factor is None else factor) for factor in known))
 
     @classmethod
-    def between(cls, is_ngram: np.ndarray, weights: np.ndarray, counts: np.ndarray, frequencies: np.ndarray) -> Self:
+    def between(cls, is_ngram: np.ndarray, weights: np.ndarray, counts: np.ndarray, frequencies: np.ndarray) -> Balance:
         """The factors that share out the weight of a text, a mean of one a token, between words and n-grams.
 
         The shares are proportional to the fractions of their occurrences that another sentence has too: only these can
@@ -231,21 +211,19 @@ class Balance(NamedTuple):
         """
         of_words, of_ngrams = ((weights * counts)[kind].sum() for kind in (~is_ngram, is_ngram))
         if of_words == 0 or of_ngrams == 0:
-            return cls.even()
+            return EVEN
         shared = counts * (frequencies > 1)
         # One more of each, so that neither has no weight.
         words, ngrams = ((1 + shared[kind].sum()) / (1 + counts[kind].sum()) for kind in (~is_ngram, is_ngram))
         total, most = counts.sum() / (words + ngrams), _MOST * counts.sum() / (of_words + of_ngrams)
         return cls(np.float32(min(total * words / of_words, most)), np.float32(total * ngrams / of_ngrams))
 
-    @property
-    def is_even(self) -> bool:
-        """Whether it changes no weight."""
-        return self == self.even()
-
     def factors(self, vocabulary: Iterable[str]) -> np.ndarray:
         """The factor of the weight of each token."""
         return np.where(are_ngrams(vocabulary), float(self.ngrams), float(self.words))
+
+
+EVEN = Balance(np.float32(1.0), np.float32(1.0))  # where there are not both, or nothing is balanced
 
 
 class Growth(NamedTuple):
@@ -259,21 +237,8 @@ class Growth(NamedTuple):
     waiting: dict[str, int]  # words that are not learned yet, see `waiting_on`
 
 
-def check_new_words(new_words: object) -> None:
-    """Refuse any other value of the argument of `partial_fit`."""
-    if not isinstance(new_words, str) or new_words not in ("append", "ignore"):
-        raise ValueError(f"new_words must be one of 'append', 'ignore', got {brief(new_words)}.")
-
-
-def learn_words(estimator: Learner, corpus: SentenceCorpus, state: FittedState, new_words: str) -> FittedState:
-    """The state when the words of a text have joined the vocabulary; as it was if new words are ignored.
-
-    A word that stays keeps its row and its numbers, whether the text has it or not. A new word starts where `transform`
-    put it as an unknown word: at its hashed direction, as long as the median row.
-    """
-    if new_words == "ignore" or not estimator._appends_words(state):
-        check_kept(estimator, state, corpus)
-        return state
+def learn_words(estimator: Learner, corpus: SentenceCorpus, state: FittedState) -> FittedState:
+    """The state when the words of a text have joined the vocabulary; those that stay keep their rows and numbers."""
     growth = grow(corpus, state, estimator._option("min_count", state), estimator.max_features)
     n_earlier, n_words = state.n_tokens, len(growth.vocabulary)
     n_known = state.coverage_ * n_earlier + growth.counts.sum() - state.word_counts_.sum()
@@ -309,7 +274,7 @@ def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:
     n_old = len(state.word_weights_)
     weights = np.full(len(growth.counts), state.unknown_weight, np.float32)
     weights[:n_old] = state.word_weights_
-    if not (balance := Balance.of(state)).is_even:
+    if (balance := Balance.of(state)) != EVEN:
         weights[:n_old] /= balance.factors(state.vocabulary_)
     n_sentences = np.exp(float(state.unknown_weight) - 1)
     in_sentences = np.minimum(growth.earlier[growth.rows], n_sentences - 1)
@@ -318,11 +283,7 @@ def _weights_before(growth: Growth, state: FittedState) -> np.ndarray:
 
 
 def grow(corpus: SentenceCorpus, state: FittedState, min_count: int, max_features: int | None) -> Growth:
-    """The vocabulary with the words of a text that have occurred `min_count` times, in this text and those before.
-
-    If there would be more than `max_features`, a new word takes the row of the rarest word that is not frozen, if it is
-    more frequent.
-    """
+    """The vocabulary with the words of a text that have occurred `min_count` times; of too many, the rarest leave."""
     vocabulary, before = state.vocabulary_, np.asarray(state.word_counts_)
     n_old, waiting = len(vocabulary), state.waiting or {}
     rows, of_text = corpus.vocabulary.rows_in(vocabulary), corpus.vocabulary.counts

@@ -41,11 +41,7 @@ def validate_parameters(estimator: BaseEstimator) -> None:
 
 @contextmanager
 def checked_parameters(estimator: BaseEstimator) -> Iterator[None]:
-    """Check the parameters, and replace numpy scalars by Python's for a while, so that no result depends on them.
-
-    Those of an estimator with `_check_parameters` are checked in every call: compiled kernels rely on it, also where
-    scikit-learn skips its validation (``skip_parameter_validation``, a second `partial_fit`).
-    """
+    """Check the parameters, also where scikit-learn skips it, and replace numpy scalars by Python's for a while."""
     given = estimator.get_params(deep=False)
     now = changed_to_plain(given)
     vars(estimator).update(now)
@@ -76,11 +72,6 @@ class ReadsText(BaseEstimator):
 LENGTH = [integers(1), StrOptions({"auto"})]  # what an option of a length may be
 
 
-def length_without_source(value: int | str) -> int:
-    """The length that an option asks for where no source has one; "auto" is 100."""
-    return 100 if isinstance(value, str) else int(value)
-
-
 def warn_of_another_length(estimator: BaseEstimator, option: str, length: int, source: str) -> None:
     """Warn if vectors of another length than that of a source are asked for; "auto" asks for none."""
     asked = getattr(estimator, option)
@@ -92,7 +83,7 @@ def warn_of_another_length(estimator: BaseEstimator, option: str, length: int, s
 
 
 if TYPE_CHECKING:
-    from .._training.learned_arrays import ArrayRecord, LearnedArray
+    from .._training.learned_arrays import LearnedArray
     from .._training.state import FittedState
 
     class CallbackSupportMixin: ...
@@ -233,16 +224,6 @@ def as_fitted(estimator: BaseEstimator, state: FittedState) -> BaseEstimator:
     estimator = copy(estimator)
     vars(estimator).update(state.layout or {})
     return estimator
-
-
-def records_of(estimator: BaseEstimator, state: FittedState) -> list[ArrayRecord]:
-    """A record of each array of a fitted state."""
-    if state.layout is None:
-        return list(estimator._derived_arrays(state))
-    fitted = estimator if state.records else as_fitted(estimator, state)  # in a fit, or of a model that was read
-    arrays = state.records or fitted._learned_arrays(state)
-    learned = [record for array in arrays for record in array.records(fitted.solver)]
-    return learned + list(fitted._derived_arrays(state))
 
 
 def check_layout(estimator: BaseEstimator, state: FittedState, *, but: str = "") -> None:

@@ -168,10 +168,7 @@ def _sums_of(model: Any, words: list[str]) -> np.ndarray:
 def features_of(
     corpus: SentenceCorpus, learned: Collection[str], words: list[str], given: np.ndarray
 ) -> tuple[csr_array, WordFeatures]:
-    """Counts of words, scaled so that the features of each sentence have the length one; and the features of words.
-
-    `learned` are the words that have a feature of their own. The size of all given vectors changes nothing.
-    """
+    """Counts of words, scaled to sentences of length one, and the features of words; `learned` ones have their own."""
     counts = csr_array(
         (np.ones(corpus.n_tokens, np.float32), corpus.tokens.copy(), corpus.sent_ptr.copy()),
         shape=(len(corpus), len(words)),

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._corpus.corpus import SentenceCorpus
+from .._text.character_ngrams import CharacterNgrams, counts_characters
 from .._text.known_words import EncodedSentences
 from .._text.sources import iter_sentences
 from .._text.tokenizer import Analyzer, Stemmer, StopWords, Tokenizer
@@ -23,8 +24,8 @@ from .._training.state import Fitted, FittedState
 from .._validation.columns import Labels, Sentences, length_of
 from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
-from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary, tokenizer_options
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, hide_class_name, records_of, short
+from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary
+from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, as_fitted, hide_class_name, short
 
 if TYPE_CHECKING:
     from .._corpus.pairs import CorpusOrPairs
@@ -34,6 +35,15 @@ _READ_AT_TRANSFORM = {"pooling", "unknown", "binary", "norm"}
 # The vectors that sentences are made of: the first of these that a method has.
 _VECTORS = "_processed_vectors", "_interpolated_vectors", "_source_vectors", "word_vectors_"
 _VERSION = "_skembed_version"  # in a pickle
+
+
+def tokenizer_options(source: object) -> dict[str, Any]:
+    """The options of a tokenizer, or of an estimator, that say how text becomes words."""
+    options = {name: getattr(source, name) for name in Tokenizer.__dataclass_fields__}
+    lengths, analyzer = tuple(getattr(source, "ngram_range", (1, 1))), options["analyzer"]
+    if lengths != (1, 1) and counts_characters(analyzer):
+        options["analyzer"] = CharacterNgrams(analyzer, lengths, bool(options["lowercase"]))
+    return options
 
 
 class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -128,13 +138,19 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _check_state(self, state: FittedState, *, for_training: bool = False) -> None:
         needed = {name for base in type(self).__mro__ for name in vars(base).get("_needed", ())}
-        state.check(needed, lambda state: records_of(self, state), for_training=for_training)
+        state.check(needed, self._records, for_training=for_training)
+
+    def _records(self, state: FittedState) -> list[ArrayRecord]:
+        """A record of each array of a fitted state."""
+        if state.layout is None:
+            return list(self._derived_arrays(state))
+        fitted = self if state.records else as_fitted(self, state)  # in a fit, or of a model that was read
+        arrays = state.records or fitted._learned_arrays(state)
+        learned = [record for array in arrays for record in array.records(fitted.solver)]
+        return learned + list(fitted._derived_arrays(state))
 
     def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
-        """A record of each array of a fitted state beside those that are learned; of one that may lack, if it is there.
-
-        Raises a ValueError if values contradict each other.
-        """
+        """Records of the arrays beside the learned ones; a ValueError if values contradict each other."""
         return []
 
     def _get_fitted_attr_html(self, *args: Any, **options: Any) -> Any:
@@ -207,8 +223,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Notes
         -----
         Where it learns from `y`, these rows fit their `y` better than the rows of other sentences do, even if `y` is
-        random. So test on other sentences, put the estimator and the classifier into one pipeline, and a calibrator of
-        probabilities around the pipeline, not inside: see :ref:`calibrate`.
+        random: see :ref:`calibrate`.
         """
         if length_of(X) is None:  # an iterator can be read only once
             X = list(iter_sentences(X))
@@ -257,17 +272,12 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Returns
         -------
         fractions : ndarray of shape (n_sentences,), dtype float64
-            Between 0 and 1; 0 for a sentence without words. A word counts as often as it occurs. The attribute
-            `coverage_` is the fraction for the whole text of `fit`.
+            Between 0 and 1; 0 for a sentence without words. `coverage_` is that of the whole text of `fit`.
 
         Raises
         ------
-        NotFittedError
-            If the estimator has not learned yet.
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string or a table.
+        TypeError, ValueError
+            As in `transform`.
 
         Examples
         --------
@@ -301,10 +311,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        ValueError
-            If the lengths differ, or one is a single sentence and the other is not.
-        TypeError
-            If an item is not a string; names the row.
+        TypeError, ValueError
+            As in `transform`; if the lengths differ, or one is a single sentence and the other is not.
 
         Examples
         --------
@@ -324,10 +332,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return embed(self, state, X, name)
 
     def _vectors_of(self, state: FittedState, sentences: EncodedSentences, out: np.ndarray | None = None) -> np.ndarray:
-        """The rows of some sentences, written to `out` if that is given.
-
-        A row depends on its sentence and the model alone, and is zero where the sentence has no known word.
-        """
+        """The rows of some sentences, written to `out` if that is given; zero where a sentence has no known word."""
         raise TypeError(f"{type(self).__name__} does not say how a sentence becomes a vector.")
 
     def _summed_vectors(self, state: FittedState) -> np.ndarray:
@@ -350,11 +355,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             options["analyzer"] = automatic
         return Tokenizer(**options)
 
-    def _corpus_to_learn_from(
-        self, X: Sentences, groups: Labels, y: Labels = None, automatic: Analyzer = "word"
-    ) -> SentenceCorpus:
+    def _corpus_to_learn_from(self, X: Sentences, groups: Labels, y: Labels = None) -> SentenceCorpus:
         """`corpus` if it is given, else `X` if it is a corpus, else `X` encoded."""
-        return corpus_to_learn_from(self, X, groups, y, automatic)
+        return corpus_to_learn_from(self, X, groups, y)
 
     def _check_agreement(self, corpus: SentenceCorpus, name: str) -> None:
         """Check that the corpus was made with each option that is not at its default."""
@@ -371,10 +374,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _text_statistics(
         self, corpus: SentenceCorpus, state: FittedState, earlier: FittedState | None = None
     ) -> FittedState:
-        """The state with what follows from the text and the vocabulary, before anything is learned.
-
-        `earlier` has this of a text that was learned before, for the same words.
-        """
+        """The state with what follows from text and words; `earlier` has this of earlier texts, for the same words."""
         return state
 
     def _appends_words(self, state: FittedState) -> bool:

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._compiled.threads import count_threads
@@ -15,55 +16,41 @@ from .._corpus.corpus import SentenceCorpus
 from .._shards.plan import EngineLike
 from .._text.tokenizer import Analyzer, Tokenizer
 from .._training.checkpoint import Checkpoint, identity_of
-from .._training.encoded_text import Annotations, EncodedText, by_class, in_order, without_classes
-from .._training.learned_arrays import LearnedArray, Start
-from .._training.passes import AutoPasses, hold_out, passes_of
+from .._training.encoded_text import Annotations, EncodedText, by_class
+from .._training.learned_arrays import LearnedArray, Start, copies_of, moving, start_arrays
+from .._training.passes import NO_CHECKPOINT, AutoPasses, hold_out, learn
 from .._training.state import Fitted, FittedState
 from .._training.trainer import BlockLoop, LoopOptions, Objective, estimate, explaining_memory_error
 from .._validation.columns import Labels, Sentences
 from .._validation.constraints import INT64_MAX, Constraints, integers
-from .._validation.messages import warn_at_user
-from .._validation.targets import check_length
+from .._validation.messages import brief, warn_at_user
+from .._validation.targets import NO_CLASS, check_length
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 from .embedding import check_kept
 from .learning import (
     check_agrees_with_init,
-    kept_state,
-    learn,
-    new_state,
+    check_same_start,
     start_of_words,
     tokenizer_with_init,
     vocabulary_with_init,
 )
-from .reading import (
-    check_new_words,
-    corpus_to_learn_from,
-    learn_vocabulary,
-    learn_words,
-    waiting_after,
-    warn_if_unordered,
-)
-from .scikit_learn import (
-    LENGTH,
-    CallbackSupportMixin,
-    check_layout,
-    checked_parameters,
-    fit_context,
-    length_without_source,
-)
+from .reading import corpus_to_learn_from, learn_vocabulary, learn_words, waiting_after, warn_if_unordered
+from .scikit_learn import LENGTH, CallbackSupportMixin, check_layout, checked_parameters, fit_context, layout_of_options
 from .text import TextEstimator
+
+
+def length_without_source(value: int | str) -> int:
+    """The length that an option asks for where no source has one; "auto" is 100."""
+    return 100 if isinstance(value, str) else int(value)
 
 
 class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     """Base of the estimators that learn arrays by gradient descent, at random or from the vectors of `init`.
 
-    Knows nothing of how a sentence becomes a vector. A method adds `_learned_arrays` and `_make_objective`, and
-    `_needs_order` if it learns from neighbouring sentences. A method whose sentence is a sum of rows derives from
-    `PooledVectorizer` first, and from this class.
-
-    The vocabulary has the words of `init` first, in its order, so that a word keeps its row; then the words of the text
-    that `init` lacks, the most frequent first. These start as unknown words count with ``unknown="hash"``.
+    A method adds `_learned_arrays` and `_make_objective`, and `_needs_order` if it learns from neighbouring sentences;
+    one whose sentence is a sum of rows derives from `PooledVectorizer` first. The vocabulary has the words of `init`
+    first, in its order; then those of the text that it lacks, the most frequent first.
     """
 
     _parameter_constraints: Constraints = {
@@ -100,6 +87,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
     validation_fraction: float = 0.1
     n_iter_no_change: int = 3
     tol: float = 1e-4
+    _zero_loss_is_success = False  # or means that there was nothing to predict
     warm_start: bool = False
     random_state: RandomState = None
     verbose: int = 0
@@ -149,12 +137,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         Raises
         ------
         TypeError, ValueError, OSError, MemoryError
-            As in :meth:`CBOSVectorizer.fit`.
-
-        Warns
-        -----
-        UserWarning
-            As in :meth:`CBOSVectorizer.fit`.
+            As in :meth:`CBOSVectorizer.fit`, and so are the warnings.
         """
         return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
 
@@ -173,10 +156,9 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         groups : array-like of shape (n_sentences,), default=None
             Document of each sentence.
         new_words : {"append", "ignore"}, default="append"
-            In later calls, "append" adds the words of this text that have now occurred `min_count` times in all texts
-            together, and updates counts and weights; known words keep their rows. Once there are `max_features` words,
-            a new word takes the row of the rarest, if it is more frequent. "ignore" changes none of these; use it for
-            more passes over a text.
+            In later calls, "append" adds the words that have now occurred `min_count` times in all texts together, and
+            updates counts and weights. Once there are `max_features` words, a new one takes the row of the rarest, if
+            it is more frequent. "ignore" changes none of these; use it for more passes over a text.
 
         Returns
         -------
@@ -191,26 +173,9 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         Warns
         -----
         UserWarning
-            As in `fit`. With ``new_words="ignore"``, if far fewer words of `X` are known than of the first text.
+            As in `fit`; also if new words are ignored and far fewer words of `X` are known than of the first text.
         """
-        return self._partial_fit(X, y, groups, new_words)
-
-    def _partial_fit(self, X: Sentences, y: Labels, groups: Labels, new_words: str) -> Self:
-        check_new_words(new_words)
-        keep = self.__sklearn_is_fitted__()
-        corpus, annotations, classes = self._training_data(X, y, groups, keep)
-        warn_if_unordered(self, corpus, classes)
-        evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
-        with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
-            n_passes = 0 if without_classes(classes) else 1
-            if keep:
-                state = self._keep_vocabulary(corpus, annotations)
-                state = learn_words(self, corpus, state, new_words if n_passes else "ignore")
-            else:
-                state = self._start(corpus, annotations, classes)
-            state = replace(state, from_labels=classes is not None)
-            learn(self, corpus, state, X=X, n_passes=n_passes, annotations=annotations, partial=True)
-        return self
+        return self._fit(X, y, groups, partial=True, new_words=new_words)
 
     def estimate_memory(self, X: Sentences, y: Labels = None) -> dict[str, int]:
         """Say how much memory `fit` will need, without learning anything.
@@ -218,8 +183,7 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         Parameters
         ----------
         X : SentenceCorpus, or iterable of str
-            The input of `fit`. Sentences are encoded for the estimate; a corpus is used as it is. If the parameter
-            `corpus` is given, that counts instead of `X`.
+            The input of `fit`; sentences are encoded for the estimate.
         y : array-like of shape (n_sentences,) or (n_sentences, n_targets), default=None
             Labels or targets, if `fit` will learn from them.
 
@@ -231,11 +195,10 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
             - "weights": the vectors that are learned;
             - "accumulators": AdaGrad's sums of squares, and a counter for each;
             - "corpus": the encoded text; 0 where it is memory-mapped;
-            - "copies": what `early_stopping` sets apart (text, and the best weights so far), the weights with which
-              `warm_start` begins, and what `n_shards` copies and merges;
+            - "copies": of text and weights, for `early_stopping`, `warm_start` and `n_shards`;
             - "scratch": vocabulary, order of the sentences, scratch space of a block.
 
-            Python, its libraries and the strings of `X` are not included: they are in memory before the fit.
+            Python, its libraries and the strings of `X` are not included.
 
         Examples
         --------
@@ -254,24 +217,48 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
                 check_layout(self, self._state)
             return estimate(self, corpus, keep=keep, annotations=annotations, classes=classes)
 
-    def _fit(self, X: Sentences, y: Labels, groups: Labels, saved: Checkpoint, engine: EngineLike = None) -> Self:
-        keep = self.warm_start and self.__sklearn_is_fitted__()
+    def _fit(
+        self,
+        X: Sentences,
+        y: Labels,
+        groups: Labels,
+        saved: Checkpoint = NO_CHECKPOINT,
+        engine: EngineLike = None,
+        *,
+        partial: bool = False,
+        new_words: str = "ignore",
+    ) -> Self:
+        """Learn from a text; if it is `partial`, by the one pass of `partial_fit`."""
+        if not isinstance(new_words, str) or new_words not in ("append", "ignore"):
+            raise ValueError(f"new_words must be one of 'append', 'ignore', got {brief(new_words)}.")
+        keep = (partial or self.warm_start) and self.__sklearn_is_fitted__()
         corpus, annotations, classes = self._training_data(X, y, groups, keep)
         warn_if_unordered(self, corpus, classes)
         evidence: dict[str, Any] = {"annotations": annotations, "classes": classes}
         with explaining_memory_error(self, lambda: estimate(self, corpus, keep=keep, **evidence)):
-            if keep:
-                state = self._keep_vocabulary(corpus, annotations)
-                check_kept(self, state, corpus)
-            else:
+            is_skipped = classes is not None and bool((classes == NO_CLASS).all())  # nothing to compare
+            n_passes = 0 if is_skipped else 1 if partial else self._n_passes(corpus.n_tokens, classes)
+            if not keep:
                 state = self._start(corpus, annotations, classes, saved.seed)
+            else:
+                state = self._keep_vocabulary(corpus, annotations)
+                if is_skipped or new_words == "ignore" or not self._appends_words(state):
+                    check_kept(self, state, corpus)
+                else:
+                    state = learn_words(self, corpus, state)
             state = replace(state, from_labels=classes is not None)
             if saved.path is not None:
                 saved.begin(state.seed, identity_of(self, corpus, annotations, state))
-            options: dict[str, Any] = {"annotations": annotations, "checkpoint": saved, "engine": engine}
-            n_passes = passes_of(self, corpus.n_tokens, classes)
-            learn(self, corpus, state, X=X, n_passes=n_passes, partial=n_passes == 0, **options)
+            options: dict[str, Any] = {"checkpoint": saved, "engine": engine, "partial": partial or is_skipped}
+            learn(self, X, corpus, state, annotations, n_passes, **options)
         return self
+
+    def _n_passes(self, n_tokens: int, classes: np.ndarray | None) -> int:
+        """The passes of a fit to a text of so many words and, where it learns from them, its classes."""
+        if not isinstance(self.max_iter, str):
+            return int(self.max_iter)
+        automatic = self._auto_passes
+        return automatic.over(n_tokens) if classes is None else automatic.least  # from classes, more gained nothing
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         """A record of each array that is learned; `state` already has `word_counts_`."""
@@ -342,11 +329,41 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         self, corpus: SentenceCorpus, annotations: Annotations, classes: np.ndarray | None, seed: int | None = None
     ) -> FittedState:
         """The state before the first pass. Without a `random_state`, `seed` is that of a fit that goes on."""
-        return new_state(self, corpus, annotations, classes, seed)
+        if self.freeze_init and self.init is None:
+            raise ValueError("freeze_init=True keeps the vectors of init, but init is None.")
+        state = replace(type(self)._state, n_features_out_=length_without_source(self.n_components))
+        state = self._learn_vocabulary(corpus, self._settings(state, annotations, classes))
+        drawn = int(check_random_state(self.random_state).randint(2**31 - 1))
+        state = replace(
+            self._text_statistics(corpus, state),
+            seed=drawn if seed is None or self.random_state is not None else seed,
+            n_tokens=corpus.n_tokens,
+            n_iter_=0,
+            loss_curve_=[],
+            validation_loss_curve_=[],
+        )
+        arrays = self._learned_arrays(state)
+        n_frozen = state.n_frozen
+        if n_frozen and all(array.update == "rows" and array.shape[0] == n_frozen for array in moving(arrays)):
+            warn_at_user("Nothing is learned: freeze_init=True keeps the words of init, and the text has no others.")
+        layout = layout_of_options(self, arrays, state)
+        started = start_arrays(arrays, self.solver, state.seed)
+        return replace(state, layout=layout, records=arrays, arrays={**state.arrays, **started}, start=None)
 
     def _keep_vocabulary(self, corpus: SentenceCorpus, annotations: Annotations) -> FittedState:
         """The state of an earlier fit, to go on from; what training changes is copied, in case it fails."""
-        return kept_state(self, corpus)
+        state = self._state
+        check_same_start(self, state)
+        if corpus.tokenizer != state.tokenizer:
+            raise ValueError(
+                f"X was tokenized with {corpus.tokenizer.difference(state.tokenizer)}, the vocabulary with "
+                f"{state.tokenizer.difference(corpus.tokenizer)}. Use the same options."
+            )
+        if state.layout is None:
+            raise ValueError(f"This {type(self).__name__} holds vectors that it did not learn. Call fit first.")
+        check_layout(self, state)
+        records = self._learned_arrays(state)
+        return replace(state.with_arrays(copies_of(records, state.arrays)), records=records)
 
     def _weights_in_training(self, state: FittedState) -> np.ndarray:
         """Weight of each word of the vocabulary in its sentence, (n_words,) float32."""
@@ -361,18 +378,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         """Number of sets of the text, which are learned one after the other, each in all passes."""
         return 1
 
-    def _warn_of_nothing(self, losses: list[float], validation: list[float]) -> None:
-        """Warn of a loss of exactly zero, which means that there was no target."""
-        for text, curve, outcome in (
-            ("text", losses, "the last pass changed nothing"),
-            ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
-        ):
-            if curve and curve[-1] == 0.0:
-                warn_at_user(
-                    f"{type(self).__name__} found nothing to predict in the {text}, so {outcome}. Its sentences may be "
-                    "too few or too short, or their words unknown or too rare."
-                )
-
     def _make_loop(
         self, state: FittedState, text: EncodedText, engine: EngineLike, *, partial: bool, passes_of_a_set: int
     ) -> Any:
@@ -380,6 +385,6 @@ class TrainedVectorizer(CallbackSupportMixin, TextEstimator):
         return self._make_trainer(state, passes_of_a_set)
 
     def _make_trainer(self, state: FittedState, passes_of_a_set: int = 1) -> BlockLoop:
-        n_threads, examples = count_threads(self.n_jobs), by_class if state.from_labels else in_order
+        n_threads, examples = count_threads(self.n_jobs), by_class if state.from_labels else None
         options = LoopOptions(self.solver, self.batch_size, n_threads, examples, state, passes_of_a_set)
         return self._make_objective(state).make_loop(options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -64,11 +63,7 @@ def encode_batches(
     *,
     may_be_empty: bool = False,
 ) -> Content:
-    """Encode batches of sentences: one pass gives provisional ids and counts, a second one ids by falling count.
-
-    `batches` are (sentences, starts) as from :func:`iter_grouped_batches` or :func:`iter_text`. The arrays are
-    memory-mapped in `new`; None keeps everything in memory. A corpus has a word; a partition of it `may_be_empty`.
-    """
+    """Encode batches of sentences in memory, or in `new`: provisional ids first, then ids by falling count."""
     with Threads(count_threads(n_jobs)) as threads, GrowingArrays(GROWING, new.file_of if new else None) as arrays:
         encoder = CorpusTokenizer(tokenizer, threads)
         arrays.append(sent_ptr=np.zeros(1, np.int64))
@@ -103,23 +98,20 @@ class _Batch(NamedTuple):
 def _write_final_ids(
     batches: list[_Batch],
     remaps: list[np.ndarray],
-    ids: deque[np.ndarray],
+    ids: list[Any],
     tokens: np.ndarray,
     sent_ptr: np.ndarray,
     threads: Threads,
 ) -> int:
-    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay.
-
-    `ids` has the provisional ids of each batch, which are used up.
-    """
+    """Write the final ids of all batches, and correct the offsets if words are dropped; returns how many ids stay."""
     from .._compiled.rows import renumber  # numba takes a while to import
 
-    def replace(item: tuple[_Batch, np.ndarray]) -> bool:
-        batch, its_ids = item
+    def replace(index: int) -> bool:
+        batch, its_ids = batches[index], ids[index]
+        ids[index] = None
         return renumber(its_ids, remaps[batch.table], tokens[batch.first_token : batch.last_token])
 
-    items = ((batch, ids.popleft()) for batch in batches)
-    if not any(list(threads.in_order(replace, items, LEAST_BATCHES))):
+    if not any(list(threads.in_order(replace, range(len(batches)), LEAST_BATCHES))):
         return len(tokens)
     n_tokens = 0
     for first_token, last_token, first_row, last_row, _ in batches:
@@ -137,4 +129,4 @@ def write_final_ids(tokens: np.ndarray, sent_ptr: np.ndarray, remap: np.ndarray)
     """Replace the ids of a partition, and correct its offsets if words are dropped; returns what is left."""
     whole = _Batch(0, len(tokens), 0, len(sent_ptr) - 1, 0)
     with Threads(1) as threads:
-        return _write_final_ids([whole], [remap], deque([tokens]), tokens, sent_ptr, threads)
+        return _write_final_ids([whole], [remap], [tokens], tokens, sent_ptr, threads)

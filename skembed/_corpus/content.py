@@ -165,11 +165,7 @@ class Content(NamedTuple):
         return cls.from_arrays(plain)
 
     def take(self, rows: np.ndarray) -> Content:
-        """Return the sentences `rows` in this order, with the words that occur in them.
-
-        Words are counted again, so that nothing of the sentences that were left out remains; a new document begins
-        wherever two sentences were not neighbours before.
-        """
+        """Return the sentences `rows` in this order, with their words alone; a new document begins where rows jump."""
         old_tokens, old_sent_ptr, old_doc_ptr, old_vocabulary = self
         lengths = old_sent_ptr[rows + 1] - old_sent_ptr[rows]
         sent_ptr = offsets(lengths)
@@ -241,10 +237,7 @@ def open_content(
     stemmer: Callable[[str], str] | None = None,
     token_pattern: str | None = None,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
-    """Read a saved corpus: content, tokenizer, settings, absolute path of a memory map, and digest.
-
-    A tokenizer that is given is not read.
-    """
+    """Read a saved corpus: content, tokenizer, settings, absolute path of a memory map, and digest."""
     arrays, settings, digest = read_corpus(path, mmap=mmap, verify=verify)
     try:
         check_limits(settings["min_count"], settings["max_features"])

@@ -110,7 +110,7 @@ class SentenceCorpus(Readers):
             array.flags.writeable = False
         tokens, sent_ptr, doc_ptr, vocabulary = content
         self._content = content
-        self._sizes = Sizes(len(doc_ptr) - 1, len(sent_ptr) - 1, len(tokens), len(vocabulary))
+        self._sizes = Sizes(len(doc_ptr) - 1, len(sent_ptr) - 1, len(tokens), len(vocabulary.counts))
 
     def __getattr__(self, name: str) -> Any:
         """Open what another process has sent as a path and a digest, at the first use of it."""
@@ -220,10 +220,8 @@ class SentenceCorpus(Readers):
 
         Raises
         ------
-        OSError
-            If `path` exists and is not a corpus, or cannot be written; names path and reason. No files are left.
-        ValueError
-            If `path` is a URL: save to a local folder and copy that.
+        OSError, ValueError
+            If `path` exists and is not a corpus, cannot be written, or is a URL. No files are left.
         """
         save_content(path, self._content, self._settings, own_path=self._path, own_digest=self._digest)
 
@@ -247,8 +245,7 @@ class SentenceCorpus(Readers):
         mmap : bool, default=True
             Memory-map the arrays instead of reading them.
         verify : bool, default=True
-            Check the contents against the digest. Not needed on a disk that you trust. Offsets and ids are checked in
-            any case, which reads the files once in a process: compiled code relies on them.
+            Check the contents against the digest. Offsets and ids are checked in any case, once in a process.
         analyzer, stemmer, token_pattern : callable, callable, str or None, default=None
             What the corpus was built with: callables, which are not stored, and a special pattern (see :func:`load`).
 
@@ -258,10 +255,9 @@ class SentenceCorpus(Readers):
 
         Raises
         ------
-        FileNotFoundError
-            If there is nothing at `path`.
-        ValueError
-            If a file is missing, damaged, or from another version (names the file), or a callable is missing.
+        FileNotFoundError, ValueError
+            If there is nothing at `path`; if a file is missing, damaged, or from another version, or a callable is
+            missing.
         """
         options: dict[str, Any] = {"analyzer": analyzer, "stemmer": stemmer, "token_pattern": token_pattern}
         return _make(*open_content(path, mmap=mmap, verify=verify, **options))

@@ -35,10 +35,7 @@ def as_sentences(
     advice: str = "Leave it out, or replace it by an empty string.",
     missing: str = "error",
 ) -> list[Any] | SentenceCorpus:
-    """Return a corpus as it is, and any other collection of sentences as a list, none of them missing.
-
-    With ``missing="empty"`` a missing one is an empty string.
-    """
+    """A corpus as it is, other sentences as a list; a missing one is an error, or with ``missing="empty"`` empty."""
     if isinstance(X, SentenceCorpus):
         return X
     sentences = list(iter_sentences(X, name=name))
@@ -51,10 +48,7 @@ def as_sentences(
 
 
 def list_of_texts(X: Sentences, name: str, *, missing: str = "error") -> list[str]:
-    """Return the sentences of a corpus, or any other collection, as strings, none of them missing.
-
-    With ``missing="empty"`` a missing one is an empty string. A corpus must have the words of its text.
-    """
+    """The sentences of a corpus, which must have the words of its text, or of any other collection, as strings."""
     if isinstance(X, SentenceCorpus):
         check_has_text(X, name)
         return [X.tokenizer.join(words) for words in X]

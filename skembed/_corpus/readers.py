@@ -67,8 +67,7 @@ class Readers:
         Parameters
         ----------
         sentences : iterable of str
-            A list, array, pandas or polars Series, table of one column, generator, ..., read once. With a callable
-            `analyzer`: of anything.
+            A list, array, Series, table of one column, generator, ..., read once.
         groups : iterable or None, default=None
             Document id of each sentence. A new document begins where the id changes. None means one document.
         analyzer, token_pattern, lowercase, stop_words, stemmer
@@ -78,12 +77,12 @@ class Readers:
         max_features : int or None, default=None
             Keep only this many of the most frequent words.
         missing : {"error", "empty"}, default="error"
-            Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+            A missing sentence (None, NaN, NaT, NA) is an error, which names its row, or an empty sentence.
         to : path-like or None, default=None
-            Folder to write the corpus to while it is read, so that it may be larger than memory. The corpus returned is
+            Folder to write the corpus to while it is read, so that it may be larger than memory; the corpus is
             memory-mapped from there. An older corpus at this path is replaced.
         n_jobs : int or None, default=None
-            Number of threads for words and for characters; -1 means all cores. It does not change the result.
+            Number of threads; -1 means all cores. It does not change the result.
 
         Returns
         -------
@@ -91,12 +90,11 @@ class Readers:
 
         Raises
         ------
-        ValueError
-            If there is no sentence or no word, or `groups` has another length than `sentences`.
-        TypeError
-            If a sentence is not a string; names the row.
+        TypeError, ValueError
+            If a sentence is not a string, which names the row; if there is no sentence or no word, or `groups` has
+            another length than `sentences`.
         OSError
-            If `to` exists and is not a corpus, or cannot be written; names path and reason.
+            If `to` exists and is not a corpus, or cannot be written.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -125,10 +123,9 @@ class Readers:
         ----------
         path : path-like, or list of path-like
             A text file, decompressed if its name ends in ``.gz``, ``.bz2`` or ``.xz``; or a folder, for all files
-            ``*.txt``, ``*.txt.gz``, ``*.txt.bz2`` and ``*.txt.xz`` in it, its subfolders and folders that links in
-            it lead to, without hidden ones, in the order of their paths as strings; or a list of both, read in that
-            order. Each file begins a new document. Row i of the corpus is the i-th line that is not
-            blank, through all files.
+            ``*.txt`` and such compressed ones in it and its subfolders, without hidden ones, in the order of their
+            paths as strings; or a list of both. Each file begins a new document. Row i of the corpus is the i-th line
+            that is not blank, through all files.
         encoding : str, default="utf-8"
             Encoding of the text. A byte order mark is skipped.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, to, n_jobs
@@ -140,11 +137,9 @@ class Readers:
 
         Raises
         ------
-        FileNotFoundError
-            If there is nothing at `path`.
-        ValueError
-            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
-            names the file, and the line and byte if known.
+        FileNotFoundError, ValueError
+            If there is nothing at `path`, no sentence or no word; or if a file is damaged, not a regular file or not
+            text in that encoding: names the file, and the line and byte if known.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -217,19 +212,17 @@ class Readers:
         Parameters
         ----------
         path : path-like or URL, or list of them
-            A Parquet file; or a folder, for all files ``*.parquet`` in it, its subfolders and folders that links in it
-            lead to, without those whose name begins with "." or "_"; or a pattern of files or folders such as
-            ``"text/2024-*.parquet"`` or ``"text/year=*"``. A URL such as ``"s3://bucket/text"`` is opened with fsspec.
-            The files of a folder or pattern are read in the order of their paths as strings, as pandas, pyarrow and
-            polars do: ``part.10.parquet`` before ``part.2.parquet``. Dask reads numbers in names by value; for that
-            order, pass a list of the files.
+            A Parquet file; or a folder, for all files ``*.parquet`` in it and its subfolders but those whose name
+            begins with "." or "_"; or a pattern such as ``"text/2024-*.parquet"`` or ``"text/year=*"``. A URL such as
+            ``"s3://bucket/text"`` is opened with fsspec. Files are read in the order of their paths as strings, as
+            pandas, pyarrow and polars do: ``part.10.parquet`` before ``part.2.parquet``. For that of Dask, pass a list.
         column : str
             Name of the column with the sentences, in reading order.
         groups : str or None, default=None
             Name of the column with the document id of each sentence. A new document begins where the id changes, also
-            if that is in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
+            in another file. None means one document. The key of a folder such as ``year=2024`` is no column.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing, to, n_jobs
-            As in :meth:`from_sentences`. With a callable `analyzer`, the column may be of any type.
+            As in :meth:`from_sentences`.
         return_ids : str or None, default=None
             Name of a column whose values are returned beside the corpus, to join its rows with other tables.
 
@@ -242,14 +235,11 @@ class Readers:
 
         Raises
         ------
-        FileNotFoundError
-            If there is nothing at `path`.
-        ImportError
-            If pyarrow is missing, or, for a URL, fsspec.
+        FileNotFoundError, ImportError
+            If there is nothing at `path`; if pyarrow is missing, or, for a URL, fsspec.
         ValueError
-            If a file has no such column (names those that it has), or two of that name, or one that is not of strings,
-            or is damaged (names the row group), or has a row that is null or not UTF-8 (names row group and row). The
-            columns of all files are checked before the first one is read.
+            If a file has no such column of strings, is damaged, or has a row that is null or not UTF-8 (names row group
+            and row). The columns of all files are checked before the first one is read.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -281,50 +271,40 @@ class Readers:
         max_features: int | None = None,
         missing: str = "error",
     ) -> Self:
-        """Build a corpus from a series or bag of Dask, each partition by a task of its own.
+        """Build a corpus from a series or bag of Dask, each partition by a task of its own, once, where it is.
 
-        Each partition is read once and encoded where it is; word counts are merged in a tree of tasks; then this
-        process puts the partitions together. Where workers in other processes read the partitions from files, neither
-        the scheduler nor this process has text in memory.
+        This process puts the partitions together, and has no text in memory.
 
         Parameters
         ----------
         sentences : dask.dataframe.Series or dask.bag.Bag of str
-            Sentences in reading order. Where bytes of a text file may be no UTF-8, pass
-            ``dask.bag.read_text(path, errors="replace")``: without `errors`, Dask raises a UnicodeDecodeError that
-            names no file.
+            Sentences in reading order.
         groups : dask.dataframe.Series, dask.bag.Bag or None, default=None
-            Document id of each sentence: a column of the same table, or a bag with the same partitions. A new document
-            begins where the id changes, also at the border of partitions. None means one document. The column of
-            another table is matched by the index if Dask knows the divisions of both; otherwise row by row, in
-            partitions that must be as many and as long. The order of the sentences never changes.
+            Document id of each sentence: a column of the same table, or a bag with the same partitions. None means one
+            document. The column of another table is matched by the index if Dask knows the divisions of both;
+            otherwise row by row, in partitions that must be as many and as long.
         to : path-like
-            Folder to write the corpus to, which is memory-mapped from there. An older corpus at this path is replaced.
-            This process and all workers must see it under this path. Beside it, the partitions need its size once more.
+            Folder to write the corpus to, which is memory-mapped from there. All workers must see it under this path.
+            While it is written, it needs its size once more.
         client : dask.distributed.Client or None, default=None
-            Where the tasks run; None means the scheduler that is set in Dask, which is the last client made, otherwise
-            threads of this process.
+            Where the tasks run; None means the scheduler that is set in Dask.
         analyzer, token_pattern, lowercase, stop_words, stemmer, min_count, max_features, missing
             As in :meth:`from_sentences`. Callables are pickled for the workers.
 
         Returns
         -------
         corpus : SentenceCorpus
-            The same, bit for bit, as :meth:`from_sentences` returns for these sentences, however they are partitioned
-            and whatever runs the tasks.
+            The same, bit for bit, as :meth:`from_sentences` returns for these sentences.
 
         Raises
         ------
         ImportError
             If dask or pyarrow is missing.
-        TypeError
-            If a sentence is not a string (names partition and row), or `sentences` is neither a series nor a bag.
-        ValueError
-            If there is no sentence or no word, or a sentence is not UTF-8, or `groups` does not fit; names partition
-            and row.
+        TypeError, ValueError
+            If `sentences` is neither a series nor a bag, or a sentence is not a string, which names partition and row;
+            if there is no sentence or no word, or `groups` does not fit.
         OSError
-            If `to` exists and is not a corpus, cannot be written, or is not seen by a worker; names path and
-            reason.
+            If `to` exists and is not a corpus, cannot be written, or is not seen by a worker.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer

@@ -271,7 +271,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         self : object
             The fitted estimator.
         """
-        return self._partial_fit(X, y, groups, new_words)
+        return self._fit(X, y, groups, partial=True, new_words=new_words)
 
     def predict(self, X: Sentences) -> NDArray[np.float32]:
         """Map each sentence to the space of the targets.

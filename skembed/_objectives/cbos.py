@@ -147,10 +147,10 @@ class CBOSObjective(KernelObjective):
     """What `CBOSVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:
-        self.matrices = [source_matrix(vectorizer, state)]
+        self.bag = Bag.of(vectorizer, state)
+        self.matrices = [source_matrix(state, self.bag.max_order)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag.of(vectorizer, state)
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Contexts:
         n_targets = plan.runs_per_block * plan.run_length

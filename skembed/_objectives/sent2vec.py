@@ -333,7 +333,7 @@ class Sent2VecObjective(KernelObjective):
             mean=vectorizer.pooling == "mean",
         )
         self.penalty = float(vectorizer.alpha)
-        self.matrices = [source_matrix(vectorizer, state), Matrix.of(state.arrays, "target_vectors_", lambda: targets)]
+        self.matrices = [source_matrix(state, max_order), Matrix.of(state.arrays, "target_vectors_", lambda: targets)]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> TargetWords:
         run_ptr, n_tokens = count_words_of_runs(text, plan)

@@ -168,10 +168,10 @@ class SiameseCBOWObjective(KernelObjective):
     """What `SiameseCBOWVectorizer` brings to the training loop."""
 
     def __init__(self, vectorizer: Any, state: FittedState) -> None:
-        self.matrices = [source_matrix(vectorizer, state)]
+        self.bag = Bag.of(vectorizer, state)
+        self.matrices = [source_matrix(state, self.bag.max_order)]
         self.blocks = SentenceBlocks(int(vectorizer.window))
         self.negative = int(vectorizer.negative)
-        self.bag = Bag.of(vectorizer, state)
         self.inverse_temperature = np.float32(1.0 / vectorizer._option("temperature", state))
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Cosines:

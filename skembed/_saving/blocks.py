@@ -116,10 +116,7 @@ def describe_blocks(estimator: TextVectorizer, *, inference_only: bool) -> Descr
 def blocks_of(
     entries: Mapping[str, Any], arrays: Mapping[str, np.ndarray], pretrained: PretrainedModel | None
 ) -> TextVectorizer:
-    """Undo :func:`describe_blocks`; a ValueError or TypeError says what is wrong.
-
-    `pretrained` is the model that the user passes, None for the one whose path was saved.
-    """
+    """Undo :func:`describe_blocks`; `pretrained` is the model that the user passes, or None for the saved path."""
     model = TextVectorizer(**{name: from_json(value, {}) for name, value in entries["parameters"].items()})
     model._validate_params()
     check_blocks(model.blocks)

@@ -29,26 +29,22 @@ def save(
     """Save a fitted estimator as a folder that holds no code.
 
     The folder has the file ``model.json``, the arrays that it names as safetensors, and a card for people,
-    ``README.md``. A model that is saved there already is replaced in one step: whoever reads finds the old one or the
-    new one, also if the computer stops meanwhile.
+    ``README.md``. A model that is there already is replaced in one step: a reader finds the old or the new one.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator of this package. The parameters `init`, `corpus` and `embedding` are saved as None, and
-        given `word_vectors` as an empty list: only a new fit reads them. The options of the tokenizer are then those
-        of the fit. `expand_with` is saved as None too: set it again before learning on. Settings of a pipeline, such
-        as `set_output`, are not saved. A :class:`TextVectorizer` with a transformer in `blocks` cannot be saved; of its
-        `pretrained` model the path or the name is.
+        A fitted estimator of this package. What only a new fit reads is left out: `init`, `corpus`, `embedding`,
+        `expand_with`, given `word_vectors`. So are settings of a pipeline, such as `set_output`. Of the `pretrained`
+        model of a :class:`TextVectorizer` the path or the name is saved; with a transformer in `blocks` it cannot be.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
         Leave out the arrays that only training needs: the folder is smaller, and the loaded model transforms as this
         one does, but `partial_fit` and `warm_start` raise an error.
     dtype : {"float32", "float16", "int8"}, default="float32"
-        How the vectors of words are stored: as they are, or rounded to 16 or 8 bits, in a half or a quarter of the
-        bytes. "int8" has a scale for each word. They are float32 again when they are loaded. Rounded vectors are not
-        those that training would go on from, so this needs ``inference_only=True``.
+        How the vectors of words are stored: as they are, or, with ``inference_only=True``, rounded to 16 or 8 bits.
+        They are float32 again when they are loaded.
 
     Returns
     -------
@@ -57,17 +53,13 @@ def save(
 
     Raises
     ------
-    NotFittedError
-        If the estimator is not fitted.
     TypeError
         If it is of another class, or has a parameter that a folder cannot hold: a callable, or a RandomState.
     ValueError
-        If its parameters or fitted attributes contradict each other, or a number is not finite, or too large for
-        `dtype`; or if `path` is a URL: save to a local folder and copy that.
-    FileExistsError
-        If `path` exists and is not a saved model.
+        If its parameters or fitted attributes contradict each other, a number is not finite, or too large for `dtype`,
+        or `path` is a URL.
     OSError
-        If the folder cannot be written, for example because the disk is full; then what was at `path` is still there.
+        If `path` is something else than a saved model, or cannot be written; what was there still is.
 
     See Also
     --------
@@ -114,20 +106,18 @@ def load(
 ) -> Any:
     """Load an estimator that :func:`save` wrote.
 
-    No code of the folder runs. Class, parameters, types and sizes of all arrays and the digest of both files are
-    checked first.
+    No code of the folder runs, and all that it holds is checked.
 
     Parameters
     ----------
     path : str or path-like
         Name of the folder.
     mmap : bool, default=False
-        Whether to map the arrays into memory instead of reading them, so that several processes share them. They are
-        read-only then, and the files must stay as they are while the model is in use. Rounded arrays, and those with
-        rows of zeros, which are not stored, are read all the same.
+        Map the arrays into memory instead of reading them, so that several processes share them. The files must stay as
+        they are while the model is in use. Rounded arrays, and those with rows of zeros, are read all the same.
     token_pattern : str or None, default=None
-        The pattern of words that the model was fitted with, if it is a special one. A regular expression can be made so
-        that it takes very long, so one from a folder is not used unless you give it too. The error without it shows it.
+        The pattern of words that the model was fitted with, if it is a special one. A pattern can be made so that it
+        takes very long, so one from a folder is not used unless you give it too. The error without it shows it.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
         The pretrained model of a :class:`TextVectorizer`, if it was given as an object, or its path has changed.
 
@@ -138,11 +128,9 @@ def load(
 
     Raises
     ------
-    FileNotFoundError
-        If there is nothing at `path`.
-    ValueError
-        If it is no saved model, is damaged or was written in a newer format, and names the file; `path` is a URL; or
-        the pretrained model of a :class:`TextVectorizer` is missing or another one.
+    FileNotFoundError, ValueError
+        If there is nothing at `path`, no saved model, or a damaged one; or if the pretrained model of a
+        :class:`TextVectorizer` is missing or another one.
 
     See Also
     --------

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._base.reading import tokenizer_options
-from .._base.scikit_learn import as_fitted, layout_of_options, records_of, validate_parameters
-from .._base.text import TextEstimator
+from .._base.scikit_learn import as_fitted, layout_of_options, validate_parameters
+from .._base.text import TextEstimator, tokenizer_options
 from .._text.sources import decode_words, encode_words
 from .._text.tokenizer import Tokenizer, check_pattern
 from .._text.words import DataTokenizer
@@ -72,7 +71,7 @@ def describe_model(estimator: TextEstimator, *, inference_only: bool) -> Descrip
     all_arrays, kept = _arrays_within(estimator), _arrays_within(model)
     left_out = sum(all_arrays[key] for key in set(all_arrays) - set(kept)) if inference_only else 0
     axes = {}
-    for record in records_of(model, model._state):
+    for record in model._records(model._state):
         if record.kept and record.axis_of_words is not None:
             ((tag, stored),) = entries["attributes"][record.name].items()
             axes[stored] = 1 - record.axis_of_words if tag == "transposed" else record.axis_of_words
@@ -124,7 +123,7 @@ def _as_saved(estimator: TextEstimator, *, inference_only: bool) -> TextEstimato
         model.__dict__.pop(name, None)
     state: Any = model._state
     if inference_only:
-        state = state.for_inference(records_of(model, state))
+        state = state.for_inference(model._records(state))
     _drop_what_a_fit_reads(model)
     if getattr(state, "word2vec_", None) is not None:
         state = replace(state, word2vec_=_as_saved(state.word2vec_, inference_only=False))

@@ -25,10 +25,7 @@ class Engine(Protocol):
         """A pass begins; after a call of `reduce`, a worker may compute what the tasks of the next have in common."""
 
     def reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
-        """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none.
-
-        Tasks may be worked on in groups of `in_groups`, whose merged results are merged in the same tree.
-        """
+        """Merge the results of all tasks, at most `n_tasks`, in the tree of `reduce_in_tree`; None if there is none."""
 
 
 class Inline:

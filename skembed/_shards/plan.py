@@ -232,10 +232,7 @@ class Round(NamedTuple):
 
 
 def rounds_of_pass(n_tokens: int, n_shards: int, pace: MergeSchedule, *, warm_up: bool) -> list[Round]:
-    """The rounds of a pass: at first one trainer, if there is to be a warm-up, then all shards.
-
-    A function of the text, the method and the number of shards, never of the number of workers.
-    """
+    """The rounds of a pass, whatever the number of workers: one trainer if there is a warm-up, then all shards."""
     first = min(_WARM_UP, _TOKENS_OF_ROUND / max(1, n_tokens)) if warm_up else 0.0
     fewest, least = pace.fewest_rounds, _LEAST_OF_ROUND
     if n_tokens >= _LONG_TEXT:
@@ -248,10 +245,7 @@ def rounds_of_pass(n_tokens: int, n_shards: int, pace: MergeSchedule, *, warm_up
 
 
 def cut(text: EncodedText, n_shards: int) -> np.ndarray:
-    """Where the extents of a text begin, and its end, (n + 1,) int64.
-
-    An extent ends with a document, unless the document is longer than an extent.
-    """
+    """Where the extents of a text begin, and its end, (n + 1,) int64; most end with a document."""
     n_sentences = len(text.document)
     length = int(np.clip(n_sentences // (_EXTENTS_OF_SHARD * n_shards), 1, _LONGEST_EXTENT))
     borders = np.arange(length, n_sentences, length)
@@ -284,10 +278,7 @@ Advance = Callable[[Any, Any], Any]
 
 
 def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[list[Any]]:
-    """Groups of tasks for workers, as large as they can be if all workers are to end as soon as possible.
-
-    Each group is a subtree of the tree of `reduce_in_tree`: the tasks from a multiple of a power of two to the next.
-    """
+    """Groups of tasks for workers, as large as possible, each a subtree of the tree of `reduce_in_tree`."""
 
     def tasks_of_the_last(size: int) -> int:
         return -(-n_tasks // (size * n_workers)) * size
@@ -299,10 +290,7 @@ def in_groups(tasks: Iterable[Any], n_tasks: int, n_workers: int) -> Iterator[li
 
 
 def reduce_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
-    """Merge results, in their order, in a binary tree that only their number determines; None if there is none.
-
-    Neighbours are merged as soon as both are there, so that few results are held at once.
-    """
+    """Merge results in a binary tree that only their number determines, as soon as both are there; None for none."""
     waiting: list[tuple[int, Any]] = []  # (height, result), the highest first
     for result in results:
         height = 0

@@ -91,10 +91,7 @@ def merge(one: Changes, other: Changes) -> Changes:
 
 
 def merge_into(one: Changes, other: Changes) -> Changes:
-    """The same, in the memory of `one`, which has room for all rows: `take_changes` or `merge_into` made it.
-
-    A merge into new memory takes longer, since the system fills it with zeros.
-    """
+    """The changes of two groups of shards, in the memory of `one`, which is faster than new memory."""
     of = {name: _merge_into(found, other.of[name]) for name, found in one.of.items()}
     of_text = {name: parts + other.of_text[name] for name, parts in one.of_text.items()}
     return Changes(one.loss + other.loss, one.n_targets + other.n_targets, of, of_text)
@@ -250,10 +247,7 @@ def _changes_of_each(job: Job, tasks: Iterable[Task], merged: list[dict[str, Row
 
 
 def advance(job: Job, changes: Changes | None) -> Job:
-    """The job of the next round: with a copy of the rows, in which the changes are made.
-
-    The rows of sentences are not among them, since they travel with tasks.
-    """
+    """The job of the next round: with a copy of the rows that all tasks learn, in which the changes are made."""
     arrays = dict(job.arrays)
     for name in job.names:
         weights, accumulator = (np.array(arrays[each]) for each in (name, accumulator_of(name)))

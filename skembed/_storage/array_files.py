@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -64,10 +63,7 @@ def digest_of_array(array: np.ndarray) -> str:
 
 
 def write_arrays(file: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a new file.
-
-    Older versions of the library copy all arrays before they write them, and hide the reason if the disk is full.
-    """
+    """Write a new file; older versions of safetensors copy all arrays first, and hide why they fail."""
     ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])))
     with naming(file), file.open("xb") as opened:
         opened.write(_header({name: (array.dtype, array.shape) for name, array in ordered.items()}))
@@ -158,16 +154,13 @@ class GrowingArray:
         self._file.flush()
         return np.memmap(self._file, self._dtype, "r+", self._start, (self._size,))
 
-    def renew(self, ends: list[int]) -> tuple[deque[np.ndarray], np.ndarray]:
-        """Return the values up to each of the `ends` of what was appended, and the array for others in their place.
-
-        Of a file both are the same memory.
-        """
+    def renew(self, ends: list[int]) -> tuple[list[np.ndarray], np.ndarray]:
+        """The values up to each of the `ends` of what was appended, and the array for others in their place."""
         if self._file is None:
-            values, self._appended = deque(self._appended[1:]), [np.empty(self._size, self._dtype)]
+            values, self._appended = self._appended[1:], [np.empty(self._size, self._dtype)]
             return values, self._appended[0]
         array = np.asarray(self.array())
-        return deque(array[first:last] for first, last in pairwise([0, *ends])), array
+        return [array[first:last] for first, last in pairwise([0, *ends])], array
 
     def finish(self, size: int | None = None) -> np.ndarray:
         """Return the first `size` values, or all, as the final array. Nothing may use :meth:`array` any more."""

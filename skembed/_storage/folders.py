@@ -155,10 +155,7 @@ def new_folder(path: PathLike, kind: FolderKind) -> Iterator[NewFolder]:
 
 
 def open_folder(path: PathLike, kind: FolderKind, *, mmap: bool, verify: bool = True) -> Stored:
-    """Read a folder whole; a ValueError names a damaged file.
-
-    The arrays are those of the header and, with `verify`, fit its digests. What they mean is not known.
-    """
+    """Read a folder whole; a ValueError names a damaged file. With `verify`, the arrays fit their digests."""
     folder = user_path(path)
     for _ in range(_MOST_READS):
         header = read_header(folder, kind)
@@ -319,10 +316,7 @@ def _sync(folder: Path) -> None:
 
 
 def _current_save(folder: Path, kind: FolderKind) -> str | None:
-    """Return the save that the header names, None if there is no header; a ValueError if it names none.
-
-    Nothing else of the header is read, which may be long. Within a string of JSON the quotes would be escaped.
-    """
+    """The save that the header names, None if there is no header; no more of it is read, which may be long."""
     try:
         named = _NAME_OF_SAVE.findall((folder / kind.header).read_bytes())
     except FileNotFoundError:

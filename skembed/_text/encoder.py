@@ -60,10 +60,7 @@ def warn_of_unsplit_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
 
 
 def fault_of_words(tokenizer: Tokenizer, words: Sequence[str], counts: np.ndarray, least: int = _LEAST) -> str:
-    """Why these are no words, and the option to set; "" if they seem to be, or no more than `least` are not.
-
-    Without a pattern, a letter of Burmese or Khmer with its signs is long.
-    """
+    """Why these are no words, and the option to set; "" if they seem to be, or no more than `least` are not."""
     total, lengths = max(1, counts.sum()), np.fromiter(map(len, words), np.int64)
     if tokenizer.token_pattern is not None:
         is_unsplit = np.fromiter((UNSPACED_LETTER.search(word) is not None for word in words), bool)
@@ -120,11 +117,7 @@ class Encoded(NamedTuple):
 
 
 class WordIds(dict[str, int]):
-    """Token -> word id. A new token is stemmed once, and a new stem gets the next id; a stop word has -1.
-
-    `words` has the word, or stem, of each id. Threads may share it: the lock is held while a token is stemmed, because
-    stemmers keep state, and objects that share a stemmer share its lock.
-    """
+    """Token -> word id; a new token is stemmed once, by one thread at a time, and a stop word has -1."""
 
     max_words = 2**31 - 1  # ids are int32
 
@@ -180,9 +173,8 @@ def check_n_words(n_words: int) -> None:
 class CorpusTokenizer:
     """Encode a stream of sentences with provisional ids, count its words, and order them when all is read.
 
-    If the tokenizer has the default pattern, or tokens are n-grams of characters, compiled code scans the text. Each
-    thread then has its own table of words, and stemmer and stop words are applied when all is read. Otherwise Python
-    code does all of it, in one thread.
+    Compiled code scans text for words of the default pattern or n-grams of characters, with a table for each thread;
+    otherwise Python code does all of it, in one thread.
     """
 
     def __init__(self, tokenizer: Tokenizer, threads: Threads) -> None:
@@ -209,10 +201,7 @@ class CorpusTokenizer:
         return self._scan_batches(batches) if self._scanners else self._encode_batches(batches)
 
     def order_words(self, min_count: int, max_features: int | None) -> tuple[Vocabulary, list[np.ndarray]]:
-        """Return the vocabulary of all that was read, and for each table of words the final id of each provisional id.
-
-        The final id is -1 where the word was not kept.
-        """
+        """The vocabulary of all that was read, and for each table the final id of each provisional id, or -1."""
         vocabulary, remaps = self._ordered(min_count, max_features)
         warn_of_unsplit_text(self._tokenizer, vocabulary)
         return vocabulary, remaps
@@ -226,7 +215,7 @@ class CorpusTokenizer:
             return vocabulary, [remap]
         from .scanner import pack_words, words_of
 
-        if self._tokenizer.is_plain:
+        if not (self._tokenizer.stemmer or self._tokenizer.stop_words):
             words, indices = pack_words(self._scanners)
             vocabulary, remap = Vocabulary.from_bytes(*words, *limits, self._threads)
             return vocabulary, [remap[index] for index in indices]

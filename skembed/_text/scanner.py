@@ -130,10 +130,7 @@ class PackedWords(NamedTuple):
 
 
 def pack_words(scanners: Sequence[Scanner]) -> tuple[PackedWords, list[np.ndarray]]:
-    """Return the words that some scanners found, each once; the table of the first one receives those of the others.
-
-    Also returns, for each scanner, the index in these words of each id of its table.
-    """
+    """The words that some scanners found, each once; for each scanner the index in these of each of its ids."""
     counts_of = [scanner.counts() for scanner in scanners]
     table = scanners[0].words
     indices = [np.arange(len(counts_of[0]), dtype=np.int32)]
@@ -188,10 +185,7 @@ def words_of(table: Words) -> list[str]:
 
 
 def table_of(words: Sequence[str]) -> Words:
-    """Return a table in which the id of each word is its index.
-
-    Words that no text gives, such as those with a space or a capital letter, get ids too, and are never found.
-    """
+    """Return a table in which the id of each word is its index; a word that no text gives is never found."""
     # A line feed ends a word in the table, 0x7F stands for "_" there, and no bytes at all mark a free slot. A word with
     # any of these is replaced by one that no text has, such as "A1".
     odd = [i for i, word in enumerate(words) if not word or "\n" in word or "\x7f" in word]
@@ -207,10 +201,7 @@ def table_of(words: Sequence[str]) -> Words:
 
 
 def with_capacity(words: Words, n_words: int, n_bytes: int, *, is_sparse: bool = False) -> Words:
-    """Return the table, or a larger one with the same words, with capacity for this many more words and bytes.
-
-    ``is_sparse``: most of its slots may never be used.
-    """
+    """The table, or a larger one, with capacity for more words and bytes; a sparse one may never use most slots."""
     slots, arena, state = words
     n_slots = len(slots) // STRIDE
     while not has_capacity(int(state[N_WORDS]) + n_words, n_slots):

@@ -80,10 +80,7 @@ def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """Have Python lower a text, since a character cannot be lowered without those around it.
-
-    Returns the text, and the offsets of the line feeds after its sentences. No line feed comes or goes.
-    """
+    """A text as Python lowers it, where a character depends on those around it, and the offsets of its line feeds."""
     last = int(ends[-1])
     lowered = "\n".join(map(lower, text.decode(0, last).split("\n"))).encode("utf-8", "surrogatepass")
     data = np.concatenate([np.frombuffer(lowered, np.uint8), text.data[last:]])
@@ -121,11 +118,7 @@ def lowered_characters(*, is_lowered: bool = False) -> np.ndarray:
 
 
 def iter_columns(X: object, size: int, fill: bool = False) -> Iterator[Column | list[Any]] | None:
-    """Read a column of strings in Arrow's memory without making Python strings, up to `size` sentences at a time.
-
-    A batch with missing values is a list, or, if `fill`, has empty strings in their place. Returns None if `X` is no
-    column of strings, or pyarrow is missing.
-    """
+    """Read a column of strings in Arrow's memory, `size` sentences at a time; None if `X` is no such column."""
     array = arrow_of(X)
     if array is None:
         return None
@@ -190,10 +183,7 @@ BATCH_LENGTH = 1 << 19
 
 
 def iter_sentences(X: Any, *, name: str = "X", items: str = "sentences") -> Iterable[Any]:
-    """Check that `X` is a collection of sentences, or a table of one column, and return something to iterate over.
-
-    An iterator is not consumed here. `name` and `items` are what messages call `X` and its items.
-    """
+    """Check that `X` is a collection of sentences, or a table of one column; an iterator is not consumed here."""
     if type(X) is list:  # the other checks take a tenth of the time of a short `transform`
         return X
     if isinstance(X, (str, bytes, bytearray)):
@@ -255,11 +245,7 @@ def advising(X: object) -> Iterator[None]:
 def iter_batches(
     X: Sentences, tokenizer: Tokenizer, name: str = "X", multiple: int = 1, missing: str = "error"
 ) -> Iterator[list[Any] | Column]:
-    """Yield batches of sentences: lists; or, if the tokenizer is compiled, slices of an Arrow column.
-
-    Batches of a list or tuple are `multiple` times as long as others. Longer ones switch threads less often, but their
-    ids should fit in a core's cache. Where `missing` is "empty", a missing sentence becomes an empty string.
-    """
+    """Yield batches of sentences: lists, or slices of an Arrow column; those of a list `multiple` times as long."""
     if not isinstance(missing, str) or missing not in ("error", "empty"):
         raise ValueError(f"The 'missing' parameter must be 'error' or 'empty', got {brief(missing)}.")
     if missing == "error":
@@ -302,10 +288,7 @@ def _read_batches(
 
 
 def iter_slices(ptr: np.ndarray, length: int, most: int = BATCH_SIZE) -> Iterator[slice]:
-    """Yield slices of at most `most` sentences, of about `length` in total; sentence i goes from ptr[i] to ptr[i + 1].
-
-    A longer sentence is a slice of its own.
-    """
+    """Yield slices of at most `most` sentences, of about `length` in total, where sentence i begins at ptr[i]."""
     first = 0
     while first < len(ptr) - 1:
         last = first + np.searchsorted(ptr[first : first + most + 1], ptr[first] + length, "right") - 1

@@ -201,8 +201,8 @@ def _by_count(
 
     is_rare = counts <= 1  # about half of the words of a text
     parts = np.flatnonzero(~is_rare), np.flatnonzero(is_rare)
-    use_threads = threads is not None and len(counts) > _MANY
-    return np.concatenate(list(threads.in_order(sort, parts, least=2) if use_threads else map(sort, parts)))
+    in_threads = threads.in_order(sort, parts, least=2) if threads and len(counts) > _MANY else None
+    return np.concatenate(list(in_threads or map(sort, parts)))
 
 
 def _words_at(text: np.ndarray, starts: np.ndarray, ptr: np.ndarray) -> np.ndarray:

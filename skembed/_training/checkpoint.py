@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -29,10 +30,7 @@ _LEFT_OUT = {"corpus", "init", "n_jobs", "random_state", "verbose"}
 
 
 class Checkpoint:
-    """A folder with the state of a fit after some passes; without a path, nothing.
-
-    A new state takes the place of the last one in one step. What the state consists of is not known here.
-    """
+    """A folder with the state of a fit after some passes, replaced in one step; without a path, nothing."""
 
     def __init__(self, path: PathLike | None, every: int = 1) -> None:
         if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
@@ -40,6 +38,7 @@ class Checkpoint:
         self.path, self.every = None if path is None else user_path(path), int(every)
         self._entries: dict[str, Any] = {}
         self._found = self._read_header()
+        self.seed: int | None = None if self._found is None else self._found["seed"]  # of the fit that began
         self._written_at = time.monotonic()  # or began
 
     def refuse(self, given: str) -> None:
@@ -47,16 +46,8 @@ class Checkpoint:
         if self.path is not None:
             raise ValueError(f"checkpoint keeps a fit of word vectors, but {given} has them already. Leave it out.")
 
-    @property
-    def seed(self) -> int | None:
-        """Seed of the fit that began; None if none has."""
-        return None if self._found is None else self._found["seed"]
-
     def begin(self, seed: int, fit: Mapping[str, JSON]) -> None:
-        """Write a checkpoint of no pass; if there is one, check that it is of this fit.
-
-        `fit` says by name what decides the result, as JSON can hold it. A ValueError says what differs.
-        """
+        """Write a checkpoint of no pass; if there is one, check that it is of this `fit`, as JSON describes it."""
         if self.path is None:
             return
         self._entries = {"seed": seed, "fit": dict(fit)}
@@ -141,6 +132,11 @@ def _digest_of(items: Iterable[object]) -> str:
             plain = item.item() if isinstance(item, np.generic) else item
             digest.update(f"{plain!r};".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def json_number(number: float) -> float | str:
+    """A number; as a string where JSON has none."""
+    return float(number) if math.isfinite(number) else repr(float(number))
 
 
 class PartOfPass(NamedTuple):

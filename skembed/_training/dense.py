@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from .._compiled.compile import lean_kernel
 from .._compiled.threads import Threads
-from .encoded_text import EncodedText, Examples, Plan, SentenceBlocks, WordBlocks, in_order
+from .encoded_text import EncodedText, Examples, Plan, SentenceBlocks, WordBlocks
 from .learned_arrays import SMALLEST_ACCUMULATOR, SQUARES, LearnedArray, Update, moving
 from .state import FittedState
 from .trainer import BlockLoop, LoopOptions, Objective
@@ -107,7 +107,7 @@ class DenseTrainer(SteppingLoop):
         seed: int,
         n_threads: int,
         *,
-        examples: Examples = in_order,
+        examples: Examples = None,
         state: FittedState,
     ) -> None:
         super().__init__(objective, solver, batch_size, seed, n_threads, examples=examples)

@@ -14,12 +14,15 @@ import numpy as np
 from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
-from .._compiled.rows import prefetch_row
+from .._compiled.rows import prefetch_row, renumber
 from .._compiled.simd import prefetch_item
+from .._corpus.corpus import SentenceCorpus
 from .._text.character_ngrams import CharacterNgrams
 from .._text.sources import offsets
 from .._text.tokenizer import Tokenizer
+from .._text.vocabulary import begins_with
 from .._validation.targets import NO_CLASS
+from .state import FittedState
 
 # What a sentence costs besides its words, in words; balances the threads.
 WORDS_PER_SENTENCE = 8
@@ -48,10 +51,7 @@ def most_words_whole(estimator: Any, tokenizer: Tokenizer) -> int | None:
 
 
 def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
-    """The text with each sentence of more than ``longest`` words in pieces of about equal length.
-
-    A piece has the document and the annotations of its sentence.
-    """
+    """The text with each sentence of more than ``longest`` words in pieces of about equal length."""
     if longest is None:
         return text
     n_sentences = len(text.document)
@@ -82,6 +82,21 @@ def split_long_sentences(text: EncodedText, longest: int | None) -> EncodedText:
     sent_ptr[-1] = text.sent_ptr[-1]
     sent_ptr.flags.writeable = text.sent_ptr.flags.writeable  # or kernels would be compiled once more
     return text._replace(sent_ptr=sent_ptr, document=document, annotations=annotations)
+
+
+def encode_text(
+    estimator: Any, corpus: SentenceCorpus, state: FittedState, annotations: Annotations = ()
+) -> EncodedText:
+    """The corpus in word ids of the vocabulary, long sentences split; unknown words have the id after them."""
+    tokens, words, vocabulary = np.asarray(corpus.tokens), corpus.vocabulary.words, state.vocabulary_
+    if not begins_with(words, vocabulary):  # not the corpus that the vocabulary comes from
+        ids = state.rows_of(words, len(words))
+        tokens = tokens.copy()
+        renumber(tokens, np.where(ids < 0, len(vocabulary), ids).astype(np.int32), tokens)
+        tokens.flags.writeable = False
+    weights = estimator._weights_in_training(state)
+    text = EncodedText(tokens, np.asarray(corpus.sent_ptr), corpus.doc_of(), weights, annotations)
+    return split_long_sentences(text, most_words_whole(estimator, corpus.tokenizer))
 
 
 def longest_sentence(text: EncodedText) -> int:
@@ -228,20 +243,12 @@ def keep_probability(counts: np.ndarray, n_tokens: int, subsample: float) -> np.
     return np.minimum(1.0, np.sqrt(ratio) + ratio).astype(np.float32)
 
 
-Examples = Callable[[EncodedText, int, int], EncodedText]  # text, seed and pass to the text of the pass
-
-
-def in_order(text: EncodedText, seed: int, epoch: int) -> EncodedText:
-    """The text as it is: the neighbours of a sentence belong together with it."""
-    return text
+# From text, seed and pass to the text of the pass, whose neighbours belong together; None leaves the text as it is.
+Examples: TypeAlias = Callable[[EncodedText, int, int], EncodedText] | None
 
 
 def by_class(text: EncodedText, seed: int, epoch: int) -> EncodedText:
-    """The sentences of each class as one document, in a random order of the pass.
-
-    So the neighbours of a sentence are other sentences of its class, drawn anew each pass. The first annotation holds
-    the classes of each sentence, (n_sentences, n_most) int64; a sentence of several is in several documents.
-    """
+    """The sentences of each class, as the first annotation has them, as one document in a random order of the pass."""
     (classes,) = text.annotations
     sentence, column = np.nonzero(classes != NO_CLASS)
     document = classes[sentence, column]
@@ -269,11 +276,6 @@ def _copy_tokens(tokens, sent_ptr, sentences, to, to_ptr):
         first, n = sent_ptr[sentences[i]], to_ptr[i + 1] - to_ptr[i]
         for k in range(n):
             to[to_ptr[i] + k] = tokens[first + k]
-
-
-def without_classes(classes: np.ndarray | None) -> bool:
-    """Whether a fit learns from classes, but no sentence has one that could be compared."""
-    return classes is not None and bool((classes == NO_CLASS).all())
 
 
 # Runs are long only in blocks that have many of them; otherwise a block would hold few documents. Measured.

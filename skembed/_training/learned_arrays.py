@@ -30,12 +30,15 @@ def start_zeros(array: np.ndarray, seed: int) -> None:
     """Start at zero."""
 
 
-def start_uniform(limit: float, n_rows: int | None = None) -> Start:
-    """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all."""
+def start_uniform(limit: float, n_rows: int | None = None, own_seed: int | None = None) -> Start:
+    """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all.
+
+    Arrays with one `own_seed` start alike.
+    """
 
     def fill(array: np.ndarray, seed: int) -> None:
         rows = array[:n_rows]
-        fill_uniform(rows.reshape(len(rows), -1), seed, limit)
+        fill_uniform(rows.reshape(len(rows), -1), seed if own_seed is None else own_seed, limit)
 
     return fill
 

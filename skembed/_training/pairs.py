@@ -254,10 +254,7 @@ def hold_out_of_sets(evidence: Evidence, fraction: float, seed: int) -> np.ndarr
 
 
 def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndarray:
-    """Choose whole clusters at random; where there are fewer than 20, whole groups, or else two sentences of a group.
-
-    Returns which sentences are held out, (n_sentences,) bool.
-    """
+    """Which sentences are held out, (n_sentences,) bool: clusters; of few of them groups, or else pairs of a group."""
     n_sentences = len(evidence.cluster)
     random = np.random.default_rng([seed, 2**31])
     unit = evidence.cluster if len(np.unique(evidence.cluster)) >= _FEW else evidence.group
@@ -311,10 +308,7 @@ class IndexedSentences(NamedTuple):
 
 
 class OverWords(ABC):
-    """Base of the encoders of `PairTrainer` that compute with the words of another encoder.
-
-    The arrays are changed in place.
-    """
+    """Base of the encoders of `PairTrainer` that compute with the words of another encoder."""
 
     def __init__(self, words: PairEncoder, arrays: Mapping[str, np.ndarray], dropout: float) -> None:
         self.words, self.arrays = words, arrays

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,11 +12,11 @@ from sklearn.base import BaseEstimator
 
 from .._corpus.corpus import SentenceCorpus
 from .._validation.columns import Sentences
-from .._validation.messages import brief
-from .checkpoint import Checkpoint, PartOfPass
-from .encoded_text import EncodedText, without_classes
+from .._validation.messages import brief, warn_at_user
+from .checkpoint import Checkpoint, PartOfPass, json_number
+from .encoded_text import Annotations, EncodedText, encode_text
 from .estimators import Learner
-from .learned_arrays import LearnedArray, moving
+from .learned_arrays import LearnedArray, start_arrays
 from .state import FittedState
 from .trainer import HELD_OUT_PASS
 
@@ -28,11 +27,9 @@ _LARGEST_SOUND_VALUE = 1e6
 
 
 def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.ndarray | None = None) -> np.ndarray:
-    """Choose whole documents at random, or the end of the text if documents are too few or too long.
+    """Which sentences are held out, (n_sentences,) bool: whole documents, or the end of a text of few or long ones.
 
-    With ``classes`` (n_sentences, n) choose sentences at random, of each class in proportion.
-
-    Returns which sentences are held out, (n_sentences,) bool.
+    With ``classes`` (n_sentences, n), sentences at random, of each class in proportion.
     """
     n_sentences = corpus.n_sentences
     n_wanted = max(1, int(round(fraction * n_sentences)))
@@ -60,10 +57,7 @@ def hold_out(corpus: SentenceCorpus, fraction: float, seed: int, classes: np.nda
 
 
 class AutoPasses(NamedTuple):
-    """The passes of `max_iter="auto"`: as many as read `n_words` words in all, within `least` and `most`.
-
-    The numbers were chosen by benchmarks/quality/passes.py.
-    """
+    """The passes of `max_iter="auto"`: as many as read `n_words` words; see benchmarks/quality/passes.py."""
 
     n_words: int = 3_000_000
     least: int = 5
@@ -72,16 +66,6 @@ class AutoPasses(NamedTuple):
     def over(self, n_tokens: int) -> int:
         """The passes over a text of so many words."""
         return min(max(self.least, -(-self.n_words // max(1, n_tokens))), self.most)
-
-
-def passes_of(vectorizer: Any, n_tokens: int, classes: np.ndarray | None) -> int:
-    """The passes of a fit to a text of so many words and, where it learns from them, its classes; 0 to skip it."""
-    if without_classes(classes):
-        return 0
-    if not isinstance(vectorizer.max_iter, str):
-        return int(vectorizer.max_iter)
-    automatic: AutoPasses = vectorizer._auto_passes
-    return automatic.over(n_tokens) if classes is None else automatic.least  # from classes, more gained nothing
 
 
 class EarlyStopping:
@@ -119,9 +103,12 @@ class LearningState:
     """All that passes change: arrays in place, curves, and what the trainer and early stopping count."""
 
     def __init__(
-        self, state: FittedState, records: list[LearnedArray], weights: list[np.ndarray], trainer: Any, options: Any
+        self, state: FittedState, records: list[LearnedArray], others: Sequence[np.ndarray], trainer: Any, options: Any
     ) -> None:
-        self.state, self.records, self.trainer = state, records, trainer
+        self.state, self.trainer = state, trainer
+        self.moving = [record for record in records if not record.frozen]
+        self._best_names = [_BEST + record.name for record in self.moving]
+        weights = [*others, *(state.arrays[record.name] for record in self.moving)]
         self.stopping = EarlyStopping(weights, options)
         self.losses, self.validation_losses = list(state.loss_curve_), list(state.validation_loss_curve_)
         self.n_iter = state.n_iter_
@@ -138,37 +125,28 @@ class LearningState:
 
     def write(self, checkpoint: Checkpoint, n_passes: int, *, is_last: bool, part: PartOfPass | None = None) -> None:
         """Write a checkpoint after a pass, or a part of the next one, if it is time for one."""
-        if checkpoint.path is None:
-            return
         is_time = is_last or n_passes % checkpoint.every == 0 if part is None else checkpoint.is_due_in_a_pass()
-        if not is_time:
+        if checkpoint.path is None or not is_time:
             return
         n_rounds, loss, n_targets = part or PartOfPass()
         arrays = {name: self.state.arrays[name] for name in self._names}
-        best = dict(zip(self._best_names, self.stopping.best_weights))
-        if not all(map(np.array_equal, self.stopping.best_weights, self.stopping.weights)):
-            arrays |= best
         checkpoint.write(
-            arrays,
+            arrays | dict(zip(self._best_names, self.stopping.best_weights)),
             {
                 "n_passes": n_passes,
                 "is_finished": is_last,
-                "part": [n_rounds, _json_number(loss), _json_number(n_targets)],
+                "part": [n_rounds, json_number(loss), json_number(n_targets)],
                 "n_steps": self.trainer.n_steps,
-                "losses": list(map(_json_number, self.losses)),
-                "validation_losses": list(map(_json_number, self.validation_losses)),
-                "best_loss": _json_number(self.stopping.best_loss),
+                "losses": list(map(json_number, self.losses)),
+                "validation_losses": list(map(json_number, self.validation_losses)),
+                "best_loss": json_number(self.stopping.best_loss),
                 "n_worse": self.stopping.n_worse,
-                "has_best": bool(best),
             },
         )
 
     def restore(self, checkpoint: Checkpoint, n_passes: int) -> tuple[int, bool, PartOfPass]:
-        """Go back to a checkpoint.
-
-        Returns how many passes are over, whether the fit was finished, and the rounds of the next pass.
-        """
-        arrays, progress = checkpoint.read()
+        """Go back to a checkpoint: the passes made, whether the fit was finished, the rounds of the next pass."""
+        arrays, progress = ({}, {}) if checkpoint.path is None else checkpoint.read()
         if not progress:
             return 0, False, PartOfPass()
         try:
@@ -180,8 +158,7 @@ class LearningState:
 
     def _restore(self, arrays: dict[str, np.ndarray], progress: dict[str, Any], n_passes: int) -> int:
         n_made, n_steps, n_worse = (progress[name] for name in ("n_passes", "n_steps", "n_worse"))
-        has_best = progress["has_best"] and bool(self._best_names)
-        best_names = [name for name in self._best_names if has_best and name in arrays]
+        best_names = [name for name in self._best_names if name in arrays]
         expected = {name: self.state.arrays[name].shape for name in self._names}
         expected |= dict(zip(best_names, (weights.shape for weights in self.stopping.weights)))
         if {name: array.shape for name, array in arrays.items()} != expected:
@@ -194,9 +171,7 @@ class LearningState:
             raise ValueError(f"it has {brief(counts)} passes and steps.")
         for name in self._names:
             self.state.arrays[name][...] = arrays[name]
-        if has_best:
-            of_best = best_names or [array.name for array in moving(self.records)]
-            self.stopping.best_weights = [np.array(arrays[name]) for name in of_best]
+        self.stopping.best_weights = [np.array(arrays[name]) for name in best_names]
         self.stopping.best_loss, self.stopping.n_worse = float(progress["best_loss"]), n_worse
         losses = list(map(float, progress["losses"]))
         self.n_iter += len(losses) - len(self.losses)  # fewer than n_made if a set stopped
@@ -208,16 +183,7 @@ class LearningState:
 
     @property
     def _names(self) -> list[str]:
-        return [name for array in moving(self.records) for name in (array.name, array.accumulator)]
-
-    @property
-    def _best_names(self) -> list[str]:
-        return [_BEST + array.name for array in moving(self.records)]
-
-
-def _json_number(number: float) -> float | str:
-    """A number; as a string where JSON has none."""
-    return float(number) if math.isfinite(number) else repr(float(number))
+        return [name for record in self.moving for name in (record.name, record.accumulator)]
 
 
 class Progress:
@@ -250,10 +216,9 @@ class Progress:
         self._print(f"loss {loss:.4f}{held_out}, {speed:,.0f} words/s, {left:.0f} s left")
 
     def _print(self, text: str) -> None:
-        """Print a line; if standard output is closed or fails, stop printing but not the fit."""
         try:
             print(f"[{self.name}] pass {self.epoch + 1}/{self.n_passes}, {text}", flush=True)
-        except Exception:
+        except Exception:  # nobody listens any more: the fit goes on
             self.verbose = 0
 
 
@@ -286,9 +251,61 @@ class PassTasks:
         return bool(task.call_on_fit_task_end(estimator=self.estimator, X=self.X, reconstruction_attributes=fitted))
 
 
+def learn(
+    estimator: Learner,
+    X: Sentences,
+    corpus: SentenceCorpus,
+    state: FittedState,
+    annotations: Annotations,
+    n_passes: int,
+    *,
+    partial: bool,
+    checkpoint: Checkpoint,
+    engine: Any,
+) -> None:
+    """Make `n_passes` over each set of the text; the estimator changes only if all of them succeed."""
+    held_out = None
+    if not estimator.early_stopping or partial:
+        text = encode_text(estimator, corpus, state, annotations)
+    else:
+        held = estimator._held_out(corpus, state, annotations)
+        # One after the other: the copy of the first is freed once it is encoded.
+        held_out, text = (
+            encode_text(estimator, corpus[which], state, tuple(values[which] for values in annotations))
+            for which in (held, ~held)
+        )
+    of_text = estimator._arrays_of_text(state, text)
+    if of_text:
+        state = state.with_arrays(start_arrays(of_text, estimator.solver, state.seed + len(state.records)))
+    of_a_set, n_passes = n_passes, n_passes * estimator._n_sets(annotations)
+    tasks = PassTasks(estimator, X, 0 if partial else n_passes)
+    trainer = estimator._make_loop(state, text, engine, partial=partial, passes_of_a_set=of_a_set)
+    trainer.compile(text)
+    learned = make_passes(
+        estimator,
+        state,
+        [*state.records, *of_text],
+        trainer,
+        text,
+        held_out,
+        n_passes=n_passes,
+        of_a_set=of_a_set,
+        rate=estimator.learning_rate,
+        falls=estimator.solver != "adagrad" and not partial,  # the papers' linear decay to zero
+        tasks=tasks,
+        finish=lambda state: {"_state": estimator._finish_fit(state, corpus).frozen()},
+        warn=not estimator._zero_loss_is_success,
+        checkpoint=checkpoint,
+    )
+    estimator._publish(estimator._finish_fit(learned, corpus))
+    tasks.end(lambda: {"_state": estimator._state})
+
+
 def make_passes(
     estimator: Any,
-    learning: LearningState,
+    state: FittedState,
+    records: list[LearnedArray],
+    trainer: Any,
     text: EncodedText,
     held_out: EncodedText | None,
     *,
@@ -298,16 +315,18 @@ def make_passes(
     falls: bool,
     tasks: PassTasks,
     finish: Callable[[FittedState], dict[str, object]],
-    warn: Callable[[list[float], list[float]], None] = lambda losses, validation: None,
+    warn: bool = False,
     checkpoint: Checkpoint = NO_CHECKPOINT,
+    others: Sequence[np.ndarray] = (),
 ) -> FittedState:
     """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
 
-    `learning` has the arrays, which the loop changes in place. The rate may fall to zero over the passes. `finish`
-    gives the attributes of an estimator that has learned so far; ``warn(losses, validation losses)`` is called after
-    each set.
+    The loop changes the arrays of the state, of which there are `records`, and `others` in place. The rate may fall to
+    zero over the passes. `finish` gives the attributes of an estimator that has learned so far. With `warn`, it warns
+    after each set where there was nothing to predict.
     """
-    trainer, stopping = learning.trainer, learning.stopping
+    learning = LearningState(state, records, others, trainer, estimator)
+    stopping = learning.stopping
     first_pass = learning.n_iter
     epoch, is_finished, part = learning.restore(checkpoint, n_passes)  # last: a step of nothing counts for Adam
     losses, validation = learning.losses, learning.validation_losses
@@ -330,12 +349,27 @@ def make_passes(
         epoch += of_a_set - epoch % of_a_set if stopped else 1
         is_finished |= epoch == n_passes
         if epoch % of_a_set == 0 and not is_finished:
-            warn(losses, validation)
+            if warn:
+                warn_of_nothing(estimator, losses, validation)
             stopping.begin_set()
         learning.write(checkpoint, epoch, is_last=is_finished)
-    warn(losses, validation)
+    if warn:
+        warn_of_nothing(estimator, losses, validation)
     stopping.restore_best()
     return learning.result()
+
+
+def warn_of_nothing(estimator: Learner, losses: list[float], validation: list[float]) -> None:
+    """Warn of a loss of exactly zero, which means that there was no target."""
+    for text, curve, outcome in (
+        ("text", losses, "the last pass changed nothing"),
+        ("held-out text", validation, "early_stopping could not stop; more can be held out (validation_fraction)"),
+    ):
+        if curve and curve[-1] == 0.0:
+            warn_at_user(
+                f"{type(estimator).__name__} found nothing to predict in the {text}, so {outcome}. Its sentences may "
+                "be too few or too short, or their words unknown or too rare."
+            )
 
 
 def check_finite(estimator: Learner, weights: list[np.ndarray], loss: float, epoch: int) -> None:

@@ -14,7 +14,6 @@ from .._compiled.rows import ONE, Selection, combine, prefetch_row
 from .._compiled.sync import aborted, barrier, below, random_bits
 from .._text.ngrams import ngram_row
 from .encoded_text import count_words_of_runs, longest_sentence, prefetch_run, runs_of_thread
-from .estimators import SumOfVectors
 from .learned_arrays import AHEAD, SparseGradient, make_gradient, sort_by_owner, update_rows
 from .state import FittedState
 from .trainer import Matrix
@@ -359,10 +358,10 @@ def features_with(i, n, order, f):
     return f + max(0, i - order + 1), f + min(i, n - order) + 1, f + max(0, n - order + 1)
 
 
-def source_matrix(vectorizer: SumOfVectors, state: FittedState) -> Matrix:
+def source_matrix(state: FittedState, max_order: int) -> Matrix:
     """The rows of the words, then those that all n-grams share, with the expected number of updates of each."""
     counts = state.word_counts_.astype(np.float64)
-    n_rows, max_order = len(state.arrays["_source_vectors"]) - len(counts), vectorizer._longest_learned(state)
+    n_rows = len(state.arrays["_source_vectors"]) - len(counts)
     of_ngram = counts.sum() * (max_order - 1) / max(1, n_rows)
 
     def mass() -> np.ndarray:  # not yet: an estimate of the memory does not need it

@@ -106,10 +106,7 @@ def _as_rows(rows: Iterable[int], n_rows: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedState:
-    """What an estimator has learned; a field that ends in an underscore is a public attribute of this name.
-
-    Methods that have more fields derive from this class.
-    """
+    """What an estimator has learned; a field that ends in an underscore is a public attribute of this name."""
 
     vocabulary_: dict[str, int] = ABSENT
     tokenizer: Tokenizer = ABSENT
@@ -174,11 +171,7 @@ class FittedState:
     def check(
         self, needed: Collection[str], records_of: Callable[[Self], list[ArrayRecord]], *, for_training: bool = False
     ) -> None:
-        """Raise a ValueError if a value is missing or of a wrong type, or an array is not as its record says.
-
-        Kernels rely on it. `needed` are the fields that must be there, and ``for_training`` the arrays that only
-        training needs too.
-        """
+        """Raise a ValueError if a field of `needed` is missing, a type wrong, or an array not as its record says."""
         for each in fields(self):
             value = getattr(self, each.name)
             if value is not each.default:

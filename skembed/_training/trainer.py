@@ -26,7 +26,6 @@ from .encoded_text import (
     Plan,
     SentenceBlocks,
     WordBlocks,
-    in_order,
     make_plan,
     most_words_whole,
     split_long_sentences,
@@ -98,10 +97,7 @@ class KernelObjective(Objective):
 
 
 class BlockLoop(ABC):
-    """Passes of an objective over a text, with the same bits for any number of threads.
-
-    A subclass says how the blocks of a plan are computed.
-    """
+    """Passes of an objective over a text, with the same bits for any number of threads."""
 
     n_steps: int | None = None  # of Adam, where that is the solver
 
@@ -113,7 +109,7 @@ class BlockLoop(ABC):
         seed: int,
         n_threads: int,
         *,
-        examples: Examples = in_order,
+        examples: Examples = None,
     ) -> None:
         self.objective, self.solver, self.seed = objective, solver, seed
         self.batch_size = batch_size if isinstance(batch_size, str) else int(batch_size)
@@ -157,7 +153,7 @@ class BlockLoop(ABC):
         on_call: Callable[[float], None] = lambda fraction: None,
     ) -> tuple[float, float]:
         """The same; returns the sum of the losses and the number of targets."""
-        text = self.examples(text, self.seed, epoch)
+        text = text if self.examples is None else self.examples(text, self.seed, epoch)
         if not len(text.document):
             return 0.0, 0.0
         plan = self.plan(text, epoch)
@@ -200,9 +196,9 @@ class Trainer(BlockLoop):
         ]
 
     def scratch_bytes(self, text: EncodedText) -> int:
-        source, text = text, self.examples(text, self.seed, 0)
-        text = text if len(text.document) else source  # no sentence has a class, and no pass is made
-        copied = (text.tokens, text.sent_ptr, *text.annotations) if text is not source else ()
+        copied: tuple[np.ndarray, ...] = ()
+        if self.examples is not None and len((taken := self.examples(text, self.seed, 0)).document):
+            text, copied = taken, (taken.tokens, taken.sent_ptr, *taken.annotations)
         plan, block = self.plan(text, 0), ByteCounter()
         self.objective.make_scratch(text, plan, self.n_threads, block)
         n_rows = sum(len(matrix.weights) for matrix in self.objective.matrices)
@@ -258,10 +254,7 @@ def estimate(
     classes: np.ndarray | None,
     make_trainer: Callable[[FittedState], Any] | None = None,
 ) -> dict[str, int]:
-    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one.
-
-    Without ``make_trainer`` the vectorizer makes the trainer, whose `scratch_bytes` counts.
-    """
+    """Bytes by purpose, as in `TrainedVectorizer.estimate_memory`; ``keep``: the fit continues an earlier one."""
     if keep:
         state = vectorizer._state
     else:
@@ -319,10 +312,7 @@ def _copies(
 def explaining_memory_error(
     estimator: BaseEstimator, memory_of_fit: Callable[[], dict[str, int]], others: Mapping[str, object] | None = None
 ) -> Iterator[None]:
-    """Add to a MemoryError how much memory the fit needs, and which parameters that depends on.
-
-    ``others`` are parameters that count beside those of the estimator.
-    """
+    """Add to a MemoryError how much memory the fit needs, and which parameters, `others` too, that depends on."""
     try:
         yield
     except MemoryError as error:

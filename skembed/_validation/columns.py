@@ -81,10 +81,7 @@ def is_lazy(X: object) -> bool:
 
 
 def items_of(column: Any) -> Iterable[Any]:
-    """Return something to iterate over the items of a column; a TypeError if it is none.
-
-    An iterator is not consumed here.
-    """
+    """Return something to iterate over the items of a column, unconsumed; a TypeError if it is none."""
     if hasattr(column, "to_pylist"):  # pyarrow, which gives scalars of its own when iterated over
         return _iter_arrow(column)
     iter(column)
@@ -97,10 +94,7 @@ def _iter_arrow(values: Any) -> Iterator[Any]:
 
 
 def length_of(X: object) -> int | None:
-    """Return the number of items of `X`; None if it is known only after reading them.
-
-    A generator has no length, and the length of a progress bar around one may be wrong.
-    """
+    """Return the number of items of `X`; None if it is known only after reading them."""
     if not (hasattr(X, "__getitem__") and isinstance(X, Sized)):
         return None
     try:
@@ -185,11 +179,7 @@ def as_list(values: object, name: str) -> list[Any]:
 
 
 def as_column(values: object, name: str) -> np.ndarray:
-    """Return a column of values as an array of shape (n_rows,).
-
-    An array or a Series of numbers or strings keeps its dtype. Values of several types, or strings with missing values,
-    become an object array: they are never converted to strings.
-    """
+    """Return a column as an array of shape (n_rows,): of objects if it is mixed, never converted to strings."""
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()  # None where masked
     elif hasattr(values, "__array__") and not hasattr(values, "to_pylist"):

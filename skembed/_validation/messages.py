@@ -17,10 +17,7 @@ _BRACKETS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}
 
 
 def brief(value: object, length: int = _LENGTH) -> str:
-    """Return the repr of a value if it is short, else its type, its size and its beginning.
-
-    Formats only what is shown: the full repr of large word vectors takes minutes.
-    """
+    """Return the repr of a value if it is short, else its type, size and beginning; no more is formatted."""
     try:
         text = _show(value)
     except Exception:  # a repr may fail, for example of an integer of 5000 digits

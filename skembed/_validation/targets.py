@@ -85,10 +85,7 @@ def split_labels(y: Labels, name: str = "y", *, signs: bool = True) -> tuple[np.
 
 
 def classes_in(y: Labels, who: str, keep: bool) -> np.ndarray | None:
-    """The classes of each sentence; None if `y` holds none, unless `who`, as an error calls it, asks for them.
-
-    With ``keep`` it is a later text, which may lack classes of an earlier one.
-    """
+    """The classes of each sentence, of a later text with ``keep``; None if it has none and no `who` asks for them."""
     is_table, values = _has_rows(y), y
     if is_table:
         _check_table(y)

@@ -18,10 +18,7 @@ from .messages import brief
 
 
 def plain(value: Any) -> Any:
-    """Return a number, boolean or string of numpy as Python has it, also within a list or tuple; others as they are.
-
-    Python's numbers do not overflow, widen no float32 array, and are what files and types of fitted attributes say.
-    """
+    """Return a number, boolean or string of numpy as Python has it, also within a list or tuple; others as they are."""
     if isinstance(value, np.generic):
         return float(value) if isinstance(value, np.floating) else value.item()
     if type(value) in (list, tuple) and any(isinstance(item, np.generic) for item in value):
@@ -45,10 +42,7 @@ _URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(:.*:)?/")
 
 
 def user_path(path: PathLike) -> Path:
-    """Return the path with a leading ``~`` expanded to the home folder, or refuse a URL.
-
-    As a path, a URL would be a new folder on this machine. Only Parquet files are read from URLs, elsewhere.
-    """
+    """Return the path with ``~`` expanded, or refuse a URL, which would be a new folder on this machine."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"A path must be a string or a pathlib.Path, got {brief(path)}.")
     if not os.fspath(path):
@@ -82,10 +76,7 @@ def listed_paths(paths: PathLike | Iterable[PathLike]) -> list[PathLike]:
 
 
 def files_below(folder: Path, hidden: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files in a folder and its subfolders, also in folders that links lead to, each folder once.
-
-    Names that begin with one of `hidden` are left out.
-    """
+    """Yield the files in a folder and its subfolders, through links too, without names that begin with `hidden`."""
     seen = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)

@@ -19,7 +19,7 @@ from .._training.dense import move_by_adam
 from .._training.encoded_text import EncodedText
 from .._training.learned_arrays import moving
 from .._training.pairs import Evidence, PairEncoder, PairPlan, PairTrainer, hold_out_clusters
-from .._training.passes import LearningState, PassTasks, make_passes
+from .._training.passes import PassTasks, make_passes
 from .._training.state import FittedState
 from .._training.trainer import HELD_OUT_PASS
 from ._pairs import pair_features
@@ -157,7 +157,6 @@ def learn_scores(
     """Make the passes and return the fitted attributes; `given` is the encoder, its state and the sentences."""
     encoder, learned, sentences = given
     arrays = moving(encoder._learned_arrays(learned))
-    weights = [*trainer.head.layers, *(learned.arrays[array.name] for array in arrays)]
 
     def finish(state: FittedState) -> dict[str, Any]:
         curves = {name: getattr(state, name) for name in CURVES}
@@ -171,7 +170,9 @@ def learn_scores(
     n_passes = int(options.max_iter)
     state = make_passes(
         options,
-        LearningState(before, arrays, weights, trainer, options),
+        before,
+        arrays,
+        trainer,
         text,
         text if len(trainer.held_out) else None,
         n_passes=n_passes,
@@ -180,5 +181,6 @@ def learn_scores(
         falls=True,
         tasks=tasks,
         finish=finish,
+        others=trainer.head.layers,
     )
     return finish(state)

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.learning import encode_text, is_unfitted
+from .._base.learning import is_unfitted
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context, validate_parameters
 from .._base.trained import TrainedVectorizer
@@ -23,6 +23,7 @@ from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._objectives.paraphrase import UnitVectors
+from .._training.encoded_text import encode_text
 from .._training.passes import PassTasks
 from .._validation.columns import Sentences, as_scores, check_same_length
 from .._validation.constraints import Constraints, PredicateConstraint

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.reading import tokenizer_options
-from .._base.text import TextEstimator
+from .._base.text import TextEstimator, tokenizer_options
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import offsets
 from .._text.tokenizer import BRACKETED, Tokenizer

@@ -187,9 +187,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
 
     def _learned_arrays(self, state: FittedState) -> list[LearnedArray]:
         n_words, d = len(state.word_counts_), self._width_of_words(state)
-        uniform = start_uniform((3 / d) ** 0.5)  # lengths of about one
-        # The seed of the fit, not that of the array, so that both arrays start alike.
-        words = self._start_of_words(state, lambda array, _: uniform(array, state.seed))
+        words = self._start_of_words(state, start_uniform((3 / d) ** 0.5, own_seed=state.seed))  # lengths of about one
         options, is_frozen = ("n_components", "trees", "learn_words"), not self.learn_words
         source = LearnedArray("word_vectors_", (n_words, d), words, options=options, frozen=is_frozen, is_source=True)
         arrays = [

@@ -9,7 +9,6 @@ import pytest
 from estimators import NAMES, OTHER_TEXT, TEXT, bits, dense, fitted, learned, make, published, with_state
 
 import skembed
-from skembed._base.scikit_learn import records_of
 from skembed._training.state import Fitted
 
 CLASSES = sorted(name for name in NAMES if "-" not in name) + ["BOWPCA-plain", "CSEVectorizer-linear"]
@@ -62,7 +61,7 @@ def pickled_with(model, arrays=(), **changes):
 @pytest.mark.parametrize("name", CLASSES)
 def test_arrays_of_other_shapes_are_refused_before_a_kernel_reads_them(name):
     model = fitted(name)
-    records = [record for record in records_of(model, model._state) if record.name != "_processed_vectors"]
+    records = [record for record in model._records(model._state) if record.name != "_processed_vectors"]
     assert {record.name for record in records} >= set(model._state.arrays) - {"_processed_vectors"}
     for record in records:
         array = model._state.arrays[record.name]

@@ -25,9 +25,9 @@ from sklearn.base import clone
 from traced_memory import peak_of
 
 from skembed import CBOSVectorizer, PairCorpus, SentenceCorpus
-from skembed._base.learning import encode_text
 from skembed._text.vocabulary import Vocabulary
 from skembed._training.dense import Chunk
+from skembed._training.encoded_text import encode_text
 from skembed._training.learned_arrays import accumulator_bytes
 
 RECURSIVE = "RecursiveAutoencoderVectorizer"

@@ -12,8 +12,8 @@ from scored_pairs import ENCODERS, make, scored, state
 from sklearn.base import clone
 
 from skembed import CSEVectorizer, PairCorpus, ParaphraseVectorizer
-from skembed._base.learning import encode_text
 from skembed._base.paired_words import MOVES
+from skembed._training.encoded_text import encode_text
 from skembed.evaluation._relatedness import backward, run_layers, sparse_targets
 from skembed.evaluation._relatedness_training import EmbeddedPairs, RelatednessTrainer, hold_out_pairs
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skembed import SentenceCorpus
-from skembed._base.learning import encode_text
-from skembed._training.encoded_text import EncodedText, split_long_sentences
+from skembed._training.encoded_text import EncodedText, encode_text, split_long_sentences
 
 SPLITTING = [cls.__name__ for cls in CLASSES if "max_sentence_length" in cls._get_param_names()]
 splitting = pytest.mark.parametrize("name", SPLITTING)
