@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from skembed._validation.messages import brief
 from skembed._validation.values import naming
 
 OURS = "this run"
@@ -34,60 +33,18 @@ METRICS = ("pearson", "spearman", "mse", "accuracy", "f1", "seconds", "sentences
 
 
 def published_results(table: str | None = None) -> list[dict[str, Any]]:
-    """Figures of the papers, as they print them; correlations and fractions times 100.
-
-    Parameters
-    ----------
-    table : {"sts", "sick", "senteval", "semantic", "training"}, default=None
-        One table. None is for all.
-
-    Returns
-    -------
-    rows : list of dict
-        `table`, `source` (the paper), `method` (its name for it), `set`, `metric` and `value`. A
-        :class:`pandas.DataFrame` takes the list as it is.
-
-    Raises
-    ------
-    ValueError
-        If there is no such table.
-
-    Notes
-    -----
-    The papers learn from about a billion words or more, most of them from the Toronto books, which are no longer
-    available. Models that learn from another or a smaller text are not their models.
-
-    References
-    ----------
-    .. [1] Y. Yuan and Y. Zhang, "CBOS: Continuous Bag of Sentences for Learning Sentence Embeddings", International
-       Conference on Asian Language Processing (IALP), 2017. Table I.
-    .. [2] T. Kenter, A. Borisov and M. de Rijke, "Siamese CBOW: Optimizing Word Embeddings for Sentence
-       Representations", ACL 2016. Table 1.
-    .. [3] M. Pagliardini, P. Gupta and M. Jaggi, "Unsupervised Learning of Sentence Embeddings using Compositional
-       n-Gram Features", NAACL 2018. Tables 1 to 3.
-    .. [4] X. Jiao, F. Wang and D. Feng, "Convolutional Neural Network for Universal Sentence Embeddings", COLING 2018.
-       Tables 1 to 4.
-    .. [5] L. White, R. Togneri, W. Liu and M. Bennamoun, "How Well Sentence Embeddings Capture Meaning", Australasian
-       Document Computing Symposium, 2015. Table 1.
-
-    Examples
-    --------
-    >>> from benchmarks.papers.tables import published_results
-    >>> [row["value"] for row in published_results("semantic") if row["method"] == "BOW"]
-    [98.37, 65.23]
-    """
+    """Figures of the papers, as they print them, of one table or of all; correlations and fractions times 100."""
     text = Path(__file__).with_name("published.csv").read_text(encoding="utf-8")
-    published = list(csv.DictReader(text.splitlines()))
-    tables = list(dict.fromkeys(row["table"] for row in published))
-    if table is not None and table not in tables:
-        raise ValueError(f"table must be None or one of {', '.join(map(repr, tables))}, got {brief(table)}.")
-    rows: list[dict[str, Any]] = []
-    for row in published:
-        if table in (None, row["table"]):
-            chosen = {name: row[name] for name in ("table", "paper", "method", "set", "metric")}
-            rows.append({"table": chosen["table"], "source": chosen["paper"], **chosen, "value": float(row["value"])})
-            del rows[-1]["paper"]
-    return rows
+    return [
+        {
+            "table": row["table"],
+            "source": row["paper"],
+            **{name: row[name] for name in ("method", "set", "metric")},
+            "value": float(row["value"]),
+        }
+        for row in csv.DictReader(text.splitlines())
+        if table in (None, row["table"])
+    ]
 
 
 def tidy(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

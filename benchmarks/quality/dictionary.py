@@ -13,16 +13,15 @@ the target of a caption is the mean of the start's vectors of the other captions
 the 14 sets of 2012 to 2014.
 """
 
-import gzip
 import re
 import sys
-from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import numpy as np
 from measuring import arguments, cpu_seconds
+from pairs_sts import read_captions
 from reporting import report
 from scipy.stats import pearsonr, spearmanr
 from yardsticks import TFIDF, mean_score, read_pairs, tfidf_of_stems
@@ -56,17 +55,6 @@ def read_glosses(folder):
             words += [re.sub(r"\(\w+\)$", "", word).lower() for word in of_gloss]
             glosses += [definition] * len(of_gloss)
     return words, glosses
-
-
-def read_captions(path, step):
-    """Captions of every step-th image, and the image of each."""
-    captions, images = [], []
-    with gzip.open(path, "rt", encoding="utf8") as file:
-        for image, line in enumerate(islice(file, 0, None, step)):
-            _, *of_image = line.rstrip("\n").split("\t")
-            captions += of_image
-            images += [image] * len(of_image)
-    return captions, np.array(images)
 
 
 def other_captions(start, captions, images):
@@ -136,6 +124,7 @@ def main():
     for name, model in definitions.items():
         show(name, lambda model=model: model.fit(glosses, targets))
     captions, images = read_captions(options.pairs / "flickr30k_captions.tsv.gz", step)
+    images = np.unique(images, return_inverse=True)[1]
     targets = other_captions(start, captions, images)
     has_target = np.linalg.norm(targets, axis=1) > 1e-6
     captions, targets = [c for c, has in zip(captions, has_target) if has], targets[has_target]

@@ -14,6 +14,7 @@ published files in PUBLISHED/sts2015 and sts2016, and nothing is chosen by them.
 import gzip
 import re
 import sys
+from itertools import islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
@@ -55,10 +56,11 @@ def read_lexicon(path):
     return [tuple(row) for row in rows if all(re.search(r"\w", side) for side in row)]
 
 
-def read_captions(path):
+def read_captions(path, step=1):
+    """Captions of every step-th image, and the image of each."""
     captions, images = [], []
     with gzip.open(path, "rt", encoding="utf8") as file:
-        for line in file:
+        for line in islice(file, 0, None, step):
             image, *of_image = line.rstrip("\n").split("\t")
             captions += of_image
             images += [image] * len(of_image)

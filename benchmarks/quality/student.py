@@ -32,7 +32,7 @@ from skembed.datasets import load_docstrings
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 from measuring import arguments
-from reporting import print_table, save_figure
+from reporting import KeptRows, print_table, save_figure
 
 SIZES = (300, 700, MOST_TRAINING)
 DOCSTRINGS = "docstrings"
@@ -78,24 +78,16 @@ def cell(task, blocks, n_labels, n_draws):
     found = []
     for seed in range(n_draws if n_labels else 1):
         found.append(accuracies(X, y, X_test, y_test, blocks, labelled(y, n_labels, seed), seed))
-    return [float(value) for value in np.mean(found, axis=0)]
-
-
-def measured_before(path):
-    """Task, number of own texts, number of labels -> accuracies, of a file of an earlier run."""
-    found = {}
-    if path is not None and path.exists():
-        for line in path.read_text(encoding="utf8").splitlines():
-            name, size, labels, *values = line.split(",")
-            found[name, int(size), labels] = [float(value) for value in values]
-    return found
+    return dict(zip(COLUMNS, np.mean(found, axis=0)))
 
 
 def means(found):
     """Group, number of own texts, labels -> accuracies, in the mean of its tasks."""
     keys = [(group, size, labels) for group in GROUPS for size in SIZES for labels in LABELS]
     return {
-        (group, *key): np.mean([found[name, *key] for name in GROUPS[group] if (name, *key) in found], axis=0)
+        (group, *key): np.mean(
+            [list(found[name, *key].values()) for name in GROUPS[group] if (name, *key) in found], axis=0
+        )
         for group, *key in keys
         if any((name, *key) in found for name in GROUPS[group])
     }
@@ -136,7 +128,7 @@ def main():
         draws={"type": int, "default": 3, "help": "draws of the labels"},
         cache={"type": Path, "default": "memory", "help": "folder that keeps the rows of the models"},
     )
-    found = measured_before(options.points)
+    found = KeptRows(options.points, {"task": str, "size": int, "labels": str}, COLUMNS)
     names = [name for group in GROUPS.values() for name in group][: 1 if options.quick else None]
     for name in names:
         X, y, X_test, y_test = read(name, options.data / "eval")
@@ -144,12 +136,8 @@ def main():
             missing = [labels for labels in LABELS if (name, size, labels) not in found]
             blocks = blocks_of(X[:size], y[:size], X_test, models_of(name, options)) if missing else None
             for labels in missing:
-                values = cell((X[:size], y[:size], X_test, y_test), blocks, LABELS[labels], options.draws)
-                found[name, size, labels] = values
-                print(name, size, labels, *(f"{value:.1f}" for value in values), flush=True)
-                if options.points is not None:
-                    lines = (",".join(map(str, [*key, *values])) + "\n" for key, values in found.items())
-                    options.points.write_text("".join(lines), encoding="utf8")
+                task = X[:size], y[:size], X_test, y_test
+                found[name, size, labels] = cell(task, blocks, LABELS[labels], options.draws)
     by_group = means({key: values for key, values in found.items() if key[0] in names})
     rows = [[*key, *(f"{value:.1f}" for value in values)] for key, values in by_group.items()]
     title = "Accuracy by own text and labels, mean of the tasks"

@@ -8,42 +8,16 @@ every millisecond. Needs Linux, whose /proc it reads.
 """
 
 import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
-from measuring import arguments, learners, public, saved_corpus, workers
+from measuring import Peaks, arguments, learners, public, resident_mebibytes, saved_corpus, workers
 from reporting import report
 
 MEBIBYTE = 2**20
-
-
-def anonymous_bytes():
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
-
-
-class Peak:
-    """The most anonymous memory while it runs, as a context."""
-
-    def __enter__(self):
-        self.bytes, self.done = 0, False
-        self.thread = threading.Thread(target=self._watch)
-        self.thread.start()
-        return self
-
-    def _watch(self):
-        while not self.done:
-            self.bytes = max(self.bytes, anonymous_bytes())
-            time.sleep(1e-3)
-
-    def __exit__(self, *error):
-        self.done = True
-        self.thread.join()
 
 
 def prepare_fit(folder, cls, settings, mapped):
@@ -54,15 +28,16 @@ def prepare_fit(folder, cls, settings, mapped):
     make(max_iter=1, **settings).fit(small)
 
     def task():
-        before = anonymous_bytes()
+        before = resident_mebibytes("self")["RssAnon"]
         corpus = skembed.SentenceCorpus.load(f"{folder}/simplewiki", mmap=mapped, verify=False)
         model = make(max_iter=1, random_state=0, **settings)
         estimated = model.estimate_memory(corpus) if hasattr(model, "estimate_memory") else {"total": None}
-        with Peak() as peak:
+        with Peaks({"fit": "self"}, interval=1e-3) as peaks:
             model.fit(corpus)
         learned = sum(value.nbytes for value in model._state.values().values() if isinstance(value, np.ndarray))
         text = 0 if mapped else corpus.tokens.nbytes
-        return {"peak": peak.bytes - before, "weights": learned, "text": text, "estimated": estimated["total"]}
+        peak = (peaks.most["fit"]["RssAnon"] - before) * MEBIBYTE
+        return {"peak": peak, "weights": learned, "text": text, "estimated": estimated["total"]}
 
     return task
 

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the modules that all benchmarks share
 
 import httpx
-from measuring import arguments
+from measuring import arguments, children_of
 from reporting import print_table
 from search import documents_of
 
@@ -33,18 +33,9 @@ N_PROCESSES, N_REQUESTS, N_CLIENTS = 4, 4_000, (1, 4, 16)
 EMPTY = "import fastapi, numba, scipy.sparse, sklearn.feature_extraction.text, skembed\napp = fastapi.FastAPI()\n"
 
 
-def children_of(process):
+def answering(process):
     """Numbers of the processes that answer."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            is_spawned = b"spawn_main" in (folder / "cmdline").read_bytes()
-        except (OSError, ValueError):
-            continue
-        if parent == process.pid and is_spawned:
-            found.append(int(folder.name))
-    return found
+    return [pid for pid in children_of(process.pid) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def private_megabytes(number):
@@ -109,14 +100,14 @@ def main():
         with Service(folder, "empty", ""):
             pass
         with Service(folder, "empty", "") as empty:
-            alone = np.mean([private_megabytes(number) for number in children_of(empty.process)])
+            alone = np.mean([private_megabytes(number) for number in answering(empty.process)])
         with Service(EXAMPLES, "service", f"{folder}/index") as service:
             for n_clients in N_CLIENTS:
                 seconds, total = asyncio.run(ask(service.url, queries, n_clients))
                 p50, p99 = 1000 * np.quantile(seconds, [0.5, 0.99])
                 rows.append([n_clients, f"{len(seconds) / total:,.0f}", f"{p50:.1f}", f"{p99:.1f}"])
                 print(*rows[-1], flush=True)
-            private = np.mean([private_megabytes(number) for number in children_of(service.process)])
+            private = np.mean([private_megabytes(number) for number in answering(service.process)])
     header = ["clients", "queries a second", "half within, ms", "99 % within, ms"]
     title = f"A service of {N_PROCESSES} processes, {len(documents):,} documents"
     note = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import importlib.metadata
 import importlib.util
 import re
@@ -44,29 +43,20 @@ class _Document(NamedTuple):
 
 def _source_files(package: str) -> list[tuple[tuple[str, ...], Path]]:
     """Module path below the package and file of each source file, in an order that no file system changes."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except ValueError:  # a module made by hand, without a spec
-        spec = None
+    spec = importlib.util.find_spec(package)
     if spec is None:
         raise ImportError(
             f"load_docstrings cannot find the package {brief(package)}: install it, or leave it out of packages="
         )
     if not spec.submodule_search_locations:
-        origin = Path(spec.origin) if spec.origin else None
-        return [((), origin)] if origin is not None and origin.suffix == ".py" and origin.is_file() else []
+        return [((), Path(spec.origin))] if spec.origin and spec.origin.endswith(".py") else []
     found: list[tuple[tuple[str, ...], Path]] = []
-    folders: list[tuple[tuple[str, ...], Path]] = [((), Path(location)) for location in spec.submodule_search_locations]
-    while folders:
-        parts, folder = folders.pop()
-        for path in folder.iterdir() if folder.is_dir() else ():
-            name = path.stem
-            if name in _SKIPPED or name.startswith("test_"):
-                continue
-            if path.suffix in (".py", ".pyi") and path.is_file():
-                found.append((parts if name == "__init__" else (*parts, name), path))
-            elif path.is_dir() and name.isidentifier():
-                folders.append(((*parts, name), path))
+    for location in spec.submodule_search_locations:
+        for path in Path(location).rglob("*.py*"):
+            *folders, name = path.relative_to(location).with_suffix("").parts
+            is_read = not any(part in _SKIPPED or part.startswith("test_") for part in (*folders, name))
+            if is_read and path.suffix in (".py", ".pyi") and all(map(str.isidentifier, folders)):
+                found.append((tuple(folders) if name == "__init__" else (*folders, name), path))
     return sorted(found, key=lambda item: (item[0], item[1].suffix, item[1].name))
 
 
@@ -113,19 +103,6 @@ def _raw_docstrings(body: Sequence[ast.stmt], prefix: str, package: str) -> Iter
                 yield from _raw_docstrings(getattr(node, field, ()), prefix, package)
 
 
-def _parse(source: str) -> ast.Module:
-    """The syntax tree, made without garbage collection, which its many small objects trigger: it doubles the time."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the escape sequences of other people's strings
-            return ast.parse(source)
-    finally:
-        if collects:
-            gc.enable()
-
-
 @lru_cache(maxsize=16)
 def _extract(package: str) -> tuple[_Document, ...]:
     """All documents of one package, read once a process."""
@@ -135,7 +112,9 @@ def _extract(package: str) -> tuple[_Document, ...]:
         if '"""' not in source and "'''" not in source:
             continue
         try:
-            tree = _parse(source)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about the escape sequences of other people's strings
+                tree = ast.parse(source)
         except (SyntaxError, ValueError):  # a template, or a file for another version of Python
             continue
         # A private subpackage only stores code: users know numpy._core, or numpy.core in older versions, as numpy.

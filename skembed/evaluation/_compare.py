@@ -9,10 +9,9 @@ from sklearn.utils import check_random_state
 from .._pretrained.models import PretrainedModel
 from .._validation.columns import Labels, Sentences
 from .._validation.values import RandomState
-from ._compare_documents import document_task
 from ._compare_labels import Scoring, label_task
 from ._comparison import Comparison, carry_out
-from ._documents import NamedEstimators, named_estimators
+from ._documents import NamedEstimators, document_task, named_estimators
 from ._semantic import Splits
 from ._standard import pretrained_methods
 

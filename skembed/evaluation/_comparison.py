@@ -148,12 +148,9 @@ class Comparison:
         if ax is None:
             ax = plt.subplots(figsize=(7, 1.2 + 0.4 * n), layout="constrained")[1]
         scale = 100 if _is_in_per_cent(self.measure) else 1
-        for place, row in enumerate(self.rows):
-            if row["lead"] is None:
-                ax.plot(0, place, "o", color="0.4")
-            else:
-                ends = [[scale * abs(row["lead"] - row[end])] for end in ("low", "high")]
-                ax.errorbar(scale * row["lead"], place, xerr=ends, fmt="o", color="C0", capsize=3)
+        leads = [[scale * (row[key] or 0.0) for row in self.rows] for key in ("lead", "low", "high")]
+        lead, low, high = map(np.array, leads)
+        ax.errorbar(lead, range(n), xerr=[lead - low, high - lead], fmt="o", capsize=3)
         ax.axvline(0, color="0.4", linewidth=0.8)
         names = [f"{row['method']}  {show(row['score'])}" for row in self.rows]
         ax.set_yticks(range(n), names, parse_math=False, usetex=False)

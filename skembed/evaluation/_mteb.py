@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from .._validation.columns import is_sparse
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
-from ._compare_input import as_texts
+from ._compare_labels import as_texts
 from ._pairs import Model, embed
 
 __all__ = ["MTEBEncoder"]

@@ -159,19 +159,14 @@ def sts_scores(similarities: Similarities) -> list[SetScore]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sts_scores
-    >>> a = Bunch(
-    ...     year="2012", set="a",
-    ...     cosine=np.r_[0.1, 0.2, 0.3],
-    ...     target=np.r_[1, 2, 3],
-    ...     n_unknown=0,
-    ... )
-    >>> b = Bunch(
-    ...     year="2012", set="b", cosine=np.r_[0.5, 0.5], target=np.r_[1, 2], n_unknown=1
-    ... )
-    >>> for row in sts_scores([a, b])[:4]:
+    >>> sets = [
+    ...     {"year": 2012, "set": name, "cosine": cosine, "target": target, "n_unknown": 0}
+    ...     for name, cosine, target in (
+    ...         ("a", [0.1, 0.2, 0.3], [1, 2, 3]), ("b", [0.5, 0.5], [1, 2])
+    ...     )
+    ... ]
+    >>> for row in sts_scores(sets)[:4]:
     ...     print(row["year"], row["set"], row["n_pairs"], round(row["pearson"], 2))
     2012 a 3 1.0
     2012 b 2 0.0
@@ -236,13 +231,12 @@ def sts_intervals(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sts_intervals
     >>> target = np.arange(50.0)
     >>> noise = np.random.default_rng(0).normal(size=50)
     >>> good, poor = target + noise, target + 40 * noise
     >>> models = {
-    ...     name: [Bunch(year="2012", set="a", cosine=cosine, target=target, n_unknown=0)]
+    ...     name: [{"year": 2012, "set": "a", "cosine": cosine, "target": target}]
     ...     for name, cosine in (("good", good), ("poor", poor))
     ... }
     >>> [row] = sts_intervals(models, baseline="poor")
@@ -295,11 +289,10 @@ def sts_comparison(a: Similarities, b: Similarities) -> list[SetComparison]:
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.utils import Bunch
     >>> from skembed.evaluation import sts_comparison
     >>> target, cosine = np.arange(20.0), np.linspace(0.1, 1, 20)
-    >>> a = [Bunch(year="2012", set="x", cosine=cosine, target=target, n_unknown=0)]
-    >>> b = [Bunch(year="2012", set="x", cosine=cosine / 2, target=target, n_unknown=0)]
+    >>> a = [{"year": 2012, "set": "x", "cosine": cosine, "target": target}]
+    >>> b = [{"year": 2012, "set": "x", "cosine": cosine / 2, "target": target}]
     >>> [row] = sts_comparison(a, b)
     >>> row["p"] < 0.0001, abs(round(row["difference"], 6))  # other scores, the same quality
     (True, 0.0)

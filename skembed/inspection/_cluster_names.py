@@ -26,27 +26,25 @@ def cluster_names(
 ) -> dict[Any, list[str]]:
     r"""Names of clusters: the terms that many texts of a cluster have and few others, class-based tf-idf.
 
-    A term is a word, or two neighbouring words that two texts have. No list of stop words is needed, in any language:
-    words that all clusters have in common get no weight.
+    A term is a word, or two neighbouring words that two texts have. No list of stop words is needed: words that all
+    clusters have in common get no weight.
 
     Parameters
     ----------
     texts : iterable of str, SentenceCorpus, or table of one column
         Texts of the clusters.
     labels : array-like of shape (n_texts,)
-        The cluster of each text, numbers or strings: `labels_` of a clusterer, or any other groups. -1, None and NaN
-        mark noise, which gets no name, but shows which words are common.
+        The cluster of each text, such as `labels_` of a clusterer. -1, None and NaN mark noise, which gets no name.
     n_terms : int, default=3
         Most terms of a name, at least 1.
     missing : {"error", "empty"}, default="error"
-        Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
+        Raise an error for a missing text, or take it as an empty one.
 
     Returns
     -------
     names : dict of label to list of str
-        For each cluster, in the order of the labels, its terms in lower case, the best first. No two of them have a
-        word in common. There are fewer than `n_terms`, or none, where no others are more frequent in the cluster than
-        in all texts.
+        For each cluster, in the order of the labels, its terms in lower case, the best first, no two with a word in
+        common; fewer than `n_terms` where no others are more frequent in the cluster than in all texts.
 
     Raises
     ------
@@ -65,11 +63,8 @@ def cluster_names(
 
     with the number :math:`n_{tc}` of the cluster's :math:`n_c` texts that have the term, and :math:`n_t` of all
     :math:`n` texts. The last factor is idf; for a pair, that of its more frequent word. The middle one takes the place
-    of the idf over classes in [1]_, which leaves stop words in where clusters are few. Of terms with equal weights the
-    more frequent one comes first, then the longer one, then the first in the alphabet.
-
-    Words are those of :class:`~skembed.SentenceCorpus`: in scripts without spaces between words, such as Chinese and
-    Thai, each letter with its signs is one, and two of them are a pair.
+    of the idf over classes in [1]_, which leaves stop words in where clusters are few. Words are those of
+    :class:`~skembed.SentenceCorpus`.
 
     References
     ----------
