@@ -28,14 +28,8 @@ _WIKI = {"min_count": 8, "max_iter": 9, "min_target_count": 20}
 _TWITTER = {"min_count": 20, "max_iter": 3, "min_target_count": 20, "n_components": 700, "subsample": 1e-6}
 PAPER_SETTINGS = {
     "Sent2Vec, books": {**_WORDS, **_BOOKS, "max_iter": 13, "min_target_count": 8, "subsample": 1e-5},
-    "Sent2Vec, books, bigrams": {
-        **_BIGRAMS,
-        **_BOOKS,
-        "max_iter": 12,
-        "min_target_count": 5,
-        "subsample": 5e-6,
-        "dropout_k": 7,
-    },
+    "Sent2Vec, books, bigrams": {**_BIGRAMS, **_BOOKS, "max_iter": 12, "min_target_count": 5}
+    | {"subsample": 5e-6, "dropout_k": 7},
     "Sent2Vec, Wikipedia": {**_WORDS, **_WIKI, "n_components": 600, "subsample": 1e-5},
     "Sent2Vec, Wikipedia, bigrams": {**_BIGRAMS, **_WIKI, "n_components": 700, "subsample": 5e-6, "dropout_k": 4},
     "Sent2Vec, Twitter": {**_WORDS, **_TWITTER},

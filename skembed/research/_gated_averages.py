@@ -157,14 +157,12 @@ class GatedAverages(OverWords):
         return listed.tokens[np.lexsort((keys, sentence))]
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """Take one step along the gradient of the vectors that `encode` returned last."""
         of_unit, of_gates, of_vectors = self._average.back(self._gated, gradient[self._which])
         self.words.step(of_vectors, rate)
         for name, found in (("_unit_weights", of_unit), ("_gate_weights", of_gates)):
             self._move(name, found, self._unit_of_rate, rate, self.alpha)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
         d, width = len(self.arrays["_gate_weights"]), self.arrays["_unit_weights"].shape[1]
         n_words = min(n_words, n_sentences * _LONGEST)
         of_word = 4 * (2 * 3 * width + 6 * d + 8 * width)
