@@ -26,7 +26,7 @@ _BIGRAMS = {**_WORDS, "ngram_range": (1, 2), "n_buckets": 4_000_000}  # the publ
 _BOOKS = {"min_count": 5, "n_components": 700}
 _WIKI = {"min_count": 8, "max_iter": 9, "min_target_count": 20}
 _TWITTER = {"min_count": 20, "max_iter": 3, "min_target_count": 20, "n_components": 700, "subsample": 1e-6}
-PAPER_SETTINGS = {
+PAPER_SETTINGS: dict[str, Settings] = {
     "Sent2Vec, books": {**_WORDS, **_BOOKS, "max_iter": 13, "min_target_count": 8, "subsample": 1e-5},
     "Sent2Vec, books, bigrams": {**_BIGRAMS, **_BOOKS, "max_iter": 12, "min_target_count": 5}
     | {"subsample": 5e-6, "dropout_k": 7},
