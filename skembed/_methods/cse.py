@@ -247,8 +247,8 @@ class CSEVectorizer(PairedSequences):
         ]
         return words + self._arrays_of_network(state, network)
 
-    def _is_of_form(self, given: Any, state: Any, arrays: list[LearnedArray]) -> bool:
-        return super()._is_of_form(given, state, arrays) and given.windows == self._windows_of_options
+    def _is_of_form(self, given: Any, arrays: list[LearnedArray]) -> bool:
+        return super()._is_of_form(given, arrays) and given.windows == self._windows_of_options
 
     def _pass_words_through(self, state: FittedState) -> Start:
         """A start of the filters, whatever the index of their array."""
