@@ -66,7 +66,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     learning_rate : float, default=0.1
         Size of the steps, above 0. The paper uses 0.0001 for "sgd".
     max_iter : int or "auto", default="auto"
-        Passes over the text; the paper makes 1. "auto" reads 3 million words in all, in 5 to 20; from labels 5.
+        Passes over the text; the paper makes 1. "auto" reads 3 million words in all, in 5 to 20 passes; from labels 5.
     batch_size : int or "auto", default="auto"
         Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
