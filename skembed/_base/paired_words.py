@@ -131,12 +131,12 @@ class PairedSequences(PairedWords):
         They start as `init` has learned them, where it has a network of the same form.
         """
         given = None if state.start is None else state.start.network
-        if given is not None and self._is_of_form(given, state, arrays):
+        if given is not None and self._is_of_form(given, arrays):
             arrays = [array._replace(start=start_copied(given.arrays[f"{array.name[1:]}_"])) for array in arrays]
         learned = [array._replace(kept=False) for array in arrays]
         return learned + [array._replace(name=f"_start{array.name}", options=(), frozen=True) for array in learned]
 
-    def _is_of_form(self, given: FittedState, state: FittedState, arrays: list[LearnedArray]) -> bool:
+    def _is_of_form(self, given: FittedState, arrays: list[LearnedArray]) -> bool:
         """Whether the network of another model has these arrays."""
         named = {f"{array.name[1:]}_": array.shape for array in arrays}
         return all(name in given.arrays and given.arrays[name].shape == shape for name, shape in named.items())

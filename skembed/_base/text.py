@@ -101,6 +101,9 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = ["float32"]
+        if self._learns_from == "targets":
+            tags.target_tags.required = True
+            tags.target_tags.single_output, tags.target_tags.multi_output = False, True
         return tags
 
     def _validate_params(self) -> None:

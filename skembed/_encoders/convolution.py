@@ -202,7 +202,6 @@ class Convolution(Filters):
     """Filters over the windows of a sentence."""
 
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
-        """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
         found, self._vectors = self._indexed(text, seed, learn)
         self._matrix, intercept = filter_matrix(self.arrays["_filters"]), with_columns(self.arrays["_intercept"])
@@ -212,7 +211,6 @@ class Convolution(Filters):
         return without_columns(sums, self.arrays["_filters"].shape[1])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """One step along the gradient of the vectors that `encode` returned last."""
         n_positions, n_filters, n_components = self.arrays["_filters"].shape
         of_products, of_intercept = np.zeros_like(self._terms.products), np.zeros_like(self._terms.intercept)
         gradient = with_columns(gradient.reshape(-1, n_filters)).reshape(len(gradient), of_intercept.size)
@@ -222,7 +220,6 @@ class Convolution(Filters):
         self._step(of_products @ self._matrix, of_filters[:, :n_filters], of_intercept[:, :n_filters], rate)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
         n_positions, n_filters, n_components = self.arrays["_filters"].shape
         of_word = 12 + 4 * (2 * n_positions * n_filters + 2 * n_components)
         of_sentence = 8 * math.prod(self.arrays["_intercept"].shape)
@@ -236,7 +233,6 @@ class LinearFilters(Filters):
     """
 
     def encode(self, text: EncodedText, sentences: np.ndarray, seed: int, learn: bool) -> np.ndarray:
-        """The vectors of some sentences."""
         text = self._listed(text, sentences, seed, learn)
         self._sums = self.words.encode(text, np.arange(len(sentences)), seed, learn)
         self._matrix = summed(self.arrays["_filters"], self.shape)
@@ -244,7 +240,6 @@ class LinearFilters(Filters):
         return self._sums @ self._matrix.T + intercepts(self._n_windows, self.arrays["_intercept"])
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """One step along the gradient of the vectors that `encode` returned last."""
         n_widths, n_filters = self.arrays["_intercept"].shape
         of_matrix = (gradient.T @ self._sums).reshape(n_widths, n_filters, self._sums.shape[1])
         of_filters = np.repeat(of_matrix, self.shape.widths, axis=0)
@@ -252,7 +247,6 @@ class LinearFilters(Filters):
         self._step(gradient @ self._matrix, of_filters, of_intercept, rate)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
         n_components = self.arrays["_filters"].shape[2]
         of_sentence = 4 * (2 * n_components + 4 * math.prod(self.arrays["_intercept"].shape))
         return self.words.scratch_bytes(n_sentences, n_words) + 4 * n_words + n_sentences * of_sentence

@@ -230,7 +230,6 @@ class WordSums:
 
     @property
     def n_features(self) -> int:
-        """Length of the vectors."""
         return self.n_components
 
     @cached_property
@@ -275,7 +274,6 @@ class WordSums:
         return out
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """One step of Adam of the words of the sentences that were encoded last."""
         self.n_steps += 1
         rate /= 1 - float(_BETA_1) ** self.n_steps
         correction = 1 / (1 - float(_BETA_2) ** self.n_steps)
@@ -285,5 +283,4 @@ class WordSums:
         step_words(self._entries, n, self.words, step)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
         return int(4 * self.n_words + 3 * n_words // 2 * (20 + 4 * self.n_components))

@@ -32,8 +32,7 @@ class CBOSVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -71,8 +70,7 @@ class CBOSVectorizer(ContextVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. The paper uses 10. "auto" is 1/64 of the sentences, from 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length that are neighbours of each other. None
-        never splits. The paper splits sentences of 120 words and more. "auto" is 16, or None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 16, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None

@@ -59,16 +59,13 @@ class CSEVectorizer(PairedSequences):
     padding : {"wide", "narrow"}, default="wide"
         Whether windows reach over both ends of a sentence, where they see zeros, or lie inside it, as in the paper.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word beside the filters: its direction, at its first length; its weight in a sentence; "both";
-        or, as in the paper, its vector freely.
+        What is learned of a word: direction, weight, "both", or, as in the paper, its vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
-        "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
-        cosine of a pair should exceed that with the most similar other sentence by `margin`.
+        "softmax" over the sentences of a block, or "hinge", the paper's, against the most similar one, with a `margin`.
     temperature : float, default=0.1
         Divides the cosines before the softmax; from 1e-4 to 1e4.
     margin : float, default=0.4
@@ -146,7 +143,6 @@ class CSEVectorizer(PairedSequences):
     See Also
     --------
     ParaphraseVectorizer : The mean of the words alone, and faster.
-    PairCorpus : Pairs, encoded once.
 
     References
     ----------
@@ -251,8 +247,8 @@ class CSEVectorizer(PairedSequences):
         ]
         return words + self._arrays_of_network(state, network)
 
-    def _is_of_form(self, given: Any, state: Any, arrays: list[LearnedArray]) -> bool:
-        return super()._is_of_form(given, state, arrays) and given.windows == self._windows_of_options
+    def _is_of_form(self, given: Any, arrays: list[LearnedArray]) -> bool:
+        return super()._is_of_form(given, arrays) and given.windows == self._windows_of_options
 
     def _pass_words_through(self, state: FittedState) -> Start:
         """A start of the filters, whatever the index of their array."""

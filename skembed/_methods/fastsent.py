@@ -41,8 +41,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The published program makes 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     window : int, default=1
@@ -68,8 +67,7 @@ class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block; the published program has 1. "auto" is 1/64 of them, from 16 to 64 (112 if very short).
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
-        None, as in the paper, never splits. "auto" is 16, or None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 16, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The published program uses 10.
     max_features : int or None, default=None

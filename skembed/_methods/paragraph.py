@@ -66,7 +66,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     learning_rate : float, default=0.1
         Size of the steps, above 0. For "sgd" begin with 0.05.
     max_iter : int or "auto", default="auto"
-        Passes over the text. "auto" reads 6 million words in all, in 10 to 50: a sentence has but one step a pass.
+        Passes over the text. "auto" reads 6 million words in all, in 10 to 50 passes: a sentence has one step a pass.
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, from 16 to 64 (112 if they are very short).
     store_training_vectors : bool, default=False

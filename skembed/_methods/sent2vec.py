@@ -26,16 +26,10 @@ _BIGRAMS = {**_WORDS, "ngram_range": (1, 2), "n_buckets": 4_000_000}  # the publ
 _BOOKS = {"min_count": 5, "n_components": 700}
 _WIKI = {"min_count": 8, "max_iter": 9, "min_target_count": 20}
 _TWITTER = {"min_count": 20, "max_iter": 3, "min_target_count": 20, "n_components": 700, "subsample": 1e-6}
-PAPER_SETTINGS = {
+PAPER_SETTINGS: dict[str, Settings] = {
     "Sent2Vec, books": {**_WORDS, **_BOOKS, "max_iter": 13, "min_target_count": 8, "subsample": 1e-5},
-    "Sent2Vec, books, bigrams": {
-        **_BIGRAMS,
-        **_BOOKS,
-        "max_iter": 12,
-        "min_target_count": 5,
-        "subsample": 5e-6,
-        "dropout_k": 7,
-    },
+    "Sent2Vec, books, bigrams": {**_BIGRAMS, **_BOOKS, "max_iter": 12, "min_target_count": 5}
+    | {"subsample": 5e-6, "dropout_k": 7},
     "Sent2Vec, Wikipedia": {**_WORDS, **_WIKI, "n_components": 600, "subsample": 1e-5},
     "Sent2Vec, Wikipedia, bigrams": {**_BIGRAMS, **_WIKI, "n_components": 700, "subsample": 5e-6, "dropout_k": 4},
     "Sent2Vec, Twitter": {**_WORDS, **_TWITTER},
@@ -59,8 +53,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 600 and 700.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     ngram_range : tuple of (int, int), default=(1, 1)
@@ -95,8 +88,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block; 1 is nearest to the published program. "auto" is 1/64 of them, 16 to 64 (112 if short).
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length. None, as in the paper, never splits.
-        "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None

@@ -30,8 +30,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -67,12 +66,11 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     learning_rate : float, default=0.1
         Size of the steps, above 0. The paper uses 0.0001 for "sgd".
     max_iter : int or "auto", default="auto"
-        Passes over the text; the paper makes 1. "auto" reads 3 million words in all, in 5 to 20; from labels 5.
+        Passes over the text; the paper makes 1. "auto" reads 3 million words in all, in 5 to 20 passes; from labels 5.
     batch_size : int or "auto", default="auto"
         Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length that are neighbours of each other.
-        None, as in the paper, never splits. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.scikit_learn import fit_context
@@ -145,13 +145,6 @@ class StudentVectorizer(SpelledWords):
         **SpelledWords._parameter_constraints,
         "n_components": [integers(1), StrOptions({"auto"})],
     }
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.single_output = False
-        tags.target_tags.multi_output = True
-        return tags
 
     @fit_context
     def fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:

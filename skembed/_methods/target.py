@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
@@ -49,8 +48,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is 100, or that of the vectors of `init`, beside which `fit` warns of another.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     loss : str or tuple of str, default=("cosine", "similarity")
@@ -210,12 +208,6 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
         for name, loss in {"DictRep": "cosine", "DictRep, ranking": "hinge"}.items()
     }
     # end of the settings
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.single_output, tags.target_tags.multi_output = False, True
-        return tags
 
     @fit_context
     def fit(

@@ -23,22 +23,13 @@ from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.rows import ONE, Selection, add_scaled, combine, dots, logistic, mean_square, prefetch_row
 from .._compiled.sync import Team, random_bits, uniform
-from .._training.encoded_text import (
-    EncodedText,
-    Plan,
-    WordBlocks,
-    block_of,
-    count_words_of_runs,
-    keep_probability,
-    longest_sentence,
-    sentence_of_block,
-)
+from .._training.encoded_text import EncodedText, Plan, WordBlocks, block_of, keep_probability, sentence_of_block
 from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
 from .._training.negatives import Negatives, make_negatives, noise_weights
 from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread
+from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread, sizes_of
 
 
 class CPhraseOptions(NamedTuple):
@@ -237,7 +228,7 @@ def train_cphrase(text, rows, options, scratch, plan, update, team):
                 continue
             if options.opening < 0:
                 n_phrases = list_balanced(n, phrases, team.thread)
-            draw_negatives(s, block, i, options, options.negative, plan.seed, 5, weights[1], target)
+            draw_negatives(s, block, i, options.negatives, options.negative, plan.seed, 5, weights[1], target)
             begin_gradients(s, n, options, scratch)
             for phrase in range(-n, n_phrases):
                 left, right, height = phrase + n, phrase + n + 1, np.int64(0)
@@ -284,10 +275,9 @@ class CPhraseObjective(KernelObjective):
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Constituents:
-        run_ptr, n_tokens = count_words_of_runs(text, plan)
-        n_sentences = plan.runs_per_block * plan.run_length
+        run_ptr, n_tokens, n_sentences, longest = sizes_of(text, plan)
         n_components = self.matrices[0].weights.shape[1]
-        longest, negative = longest_sentence(text), self.options.negative
+        negative = self.options.negative
         n_buffer = n_threads * unshared_width(longest + negative)
         n_target = n_tokens + n_sentences * negative
 

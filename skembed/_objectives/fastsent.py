@@ -21,22 +21,13 @@ from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, lean_kernel
 from .._compiled.rows import Selection, combine, prefetch_row
 from .._compiled.sync import Team, random_bits, uniform
-from .._training.encoded_text import (
-    EncodedText,
-    Plan,
-    WordBlocks,
-    block_of,
-    count_words_of_runs,
-    keep_probability,
-    longest_sentence,
-    sentence_of_block,
-)
+from .._training.encoded_text import EncodedText, Plan, WordBlocks, block_of, keep_probability, sentence_of_block
 from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
 from .._training.negatives import Negatives, make_negatives
 from .._training.sentence_blocks import Bag, Losses, list_entries, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.word_blocks import draw_negatives, end_word_block, score_words, sentences_of_thread
+from .._training.word_blocks import draw_negatives, end_word_block, score_words, sentences_of_thread, sizes_of
 
 
 class FastSentOptions(NamedTuple):
@@ -99,7 +90,7 @@ def learn_from_around(s, block, text, plan, rows, options, scratch):
     n_own = list_entries(text, options.bag, plan.seed, s.i, s.sentence, source, s.source)
     if n_own == 0:
         return 0.0, 0, 0
-    draw_negatives(s, block, s.i, options, options.negative, plan.seed, 2, target_weights, target)
+    draw_negatives(s, block, s.i, options.negatives, options.negative, plan.seed, 2, target_weights, target)
     n_words = list_words_around(s, text, plan.border, options, plan.seed, target_weights, target)
     if n_words == 0:
         return 0.0, 0, 0
@@ -161,12 +152,11 @@ class FastSentObjective(KernelObjective):
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> AroundWords:
-        run_ptr, n_tokens = count_words_of_runs(text, plan)
-        n_sentences = plan.runs_per_block * plan.run_length
+        run_ptr, n_tokens, n_sentences, longest = sizes_of(text, plan)
         n_components = self.matrices[0].weights.shape[1]
         n_around = 2 * plan.border + self.options.autoencode
         most = min(n_around, plan.run_length)
-        most_words = min(n_around * longest_sentence(text), n_tokens)
+        most_words = min(n_around * longest, n_tokens)
         sentences = make.zeros((n_sentences + 1, n_components), np.float32)
         gradients = make.zeros((n_sentences, n_components), np.float32)
         n_target = n_tokens * most + n_sentences * self.options.negative

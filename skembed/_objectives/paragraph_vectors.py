@@ -38,22 +38,20 @@ from .._compiled.rows import (
     prefetch_row,
 )
 from .._compiled.sync import Team, random_bits, uniform
-from .._training.encoded_text import (
-    EncodedText,
-    Plan,
-    WordBlocks,
-    block_of,
-    count_words_of_runs,
-    keep_probability,
-    longest_sentence,
-    sentence_of_block,
-)
+from .._training.encoded_text import EncodedText, Plan, WordBlocks, block_of, keep_probability, sentence_of_block
 from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient, take_step
 from .._training.negatives import Negatives, make_negatives, noise_weights
 from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.word_blocks import draw_negatives, end_word_block, gather_negatives, score_words, sentences_of_thread
+from .._training.word_blocks import (
+    draw_negatives,
+    end_word_block,
+    gather_negatives,
+    score_words,
+    sentences_of_thread,
+    sizes_of,
+)
 
 # Noise words that PV-DBOW draws for each negative. Their weight is smaller by this factor. All words of a sentence have
 # the same noise words.
@@ -236,7 +234,7 @@ def train_paragraphs(text, rows, options, scratch, plan, update, team):
             n = list_kept_words(s, text, options, plan.seed, target_rows.weights, target)
             if n == 0:
                 continue
-            draw_negatives(s, block, i, options, options.n_noise, plan.seed, 2, target_rows.weights, target)
+            draw_negatives(s, block, i, options.negatives, options.n_noise, plan.seed, 2, target_rows.weights, target)
             if options.window == 0:
                 losses.loss[i], square = learn_bag(s, n, sentence_rows.weights, target_rows.weights, options, scratch)
             else:
@@ -290,10 +288,10 @@ class ParagraphObjective(KernelObjective):
         self.sentences = arrays["training_vectors_"], arrays["_training_vectors_accumulator"]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Paragraphs:
-        run_ptr, n_tokens = count_words_of_runs(text, plan)
-        n_sentences, n_components = plan.runs_per_block * plan.run_length, self.sentences[0].shape[1]
+        run_ptr, n_tokens, n_sentences, longest = sizes_of(text, plan)
         n_noise, n_inputs, is_bag = self.options.n_noise, self.options.n_inputs, self.options.window == 0
-        n_target, n_joined, longest = n_tokens + n_sentences * n_noise, n_components * n_inputs, longest_sentence(text)
+        n_components = self.sentences[0].shape[1]
+        n_target, n_joined = n_tokens + n_sentences * n_noise, n_components * n_inputs
         n_windows = 0 if is_bag else n_tokens
         n_vectors = n_sentences + 1 if is_bag else n_target + n_tokens
         vectors = make.zeros((n_vectors, n_joined), np.float32)

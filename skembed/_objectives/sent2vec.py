@@ -32,22 +32,13 @@ from .._compiled.rows import (
     prefetch_row,
 )
 from .._compiled.sync import Team, random_bits, uniform
-from .._training.encoded_text import (
-    EncodedText,
-    Plan,
-    WordBlocks,
-    block_of,
-    count_words_of_runs,
-    keep_probability,
-    longest_sentence,
-    sentence_of_block,
-)
+from .._training.encoded_text import EncodedText, Plan, WordBlocks, block_of, keep_probability, sentence_of_block
 from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
 from .._training.negatives import Negatives, make_negatives
 from .._training.sentence_blocks import Losses, features_with, list_features, make_losses, source_matrix
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread
+from .._training.word_blocks import draw_negatives, end_word_block, sentences_of_thread, sizes_of
 
 
 class Sent2VecOptions(NamedTuple):
@@ -98,7 +89,7 @@ class TargetSentence(NamedTuple):
 def draw_words(s, block, options, seed, target_weights, scratch):
     """Draw the negatives of a sentence, and which of its words are targets: 0 in `own_of`, -1 for the others."""
     target = scratch.target
-    draw_negatives(s, block, s.i, options, options.negative, seed, 2, target_weights, target)
+    draw_negatives(s, block, s.i, options.negatives, options.negative, seed, 2, target_weights, target)
     for j in range(options.negative):
         scratch.candidates[s.thread, 1 + j] = target.row[s.target + j]
         # The vectors of the negatives have the indices of their entries; those of the targets follow.
@@ -336,11 +327,10 @@ class Sent2VecObjective(KernelObjective):
         self.matrices = [source_matrix(state, max_order), Matrix.of(state.arrays, "target_vectors_", lambda: targets)]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> TargetWords:
-        run_ptr, n_tokens = count_words_of_runs(text, plan)
-        n_sentences = plan.runs_per_block * plan.run_length
+        run_ptr, n_tokens, n_sentences, longest = sizes_of(text, plan)
         n_components = self.matrices[0].weights.shape[1]
         # No n-gram is longer than its sentence.
-        negative, max_order = self.options.negative, min(self.options.max_order, longest_sentence(text))
+        negative, max_order = self.options.negative, min(self.options.max_order, longest)
         n_source, n_target, l1 = n_tokens * max_order, n_tokens + n_sentences * negative, self.penalty > 0
         error = make.zeros((n_tokens, padded(2 + negative)), np.float32)
         candidates = make.zeros((n_threads, unshared_width(2 + negative)), np.int32)

@@ -22,22 +22,13 @@ from .._compiled.arrays import ALLOCATOR, Allocator, unshared_width
 from .._compiled.compile import INLINE_NUMBA, lean_kernel
 from .._compiled.rows import ONE, Selection, combine, copy_scaled, dots, logistic, padded, prefetch_row
 from .._compiled.sync import Team, below, random_bits, uniform
-from .._training.encoded_text import (
-    EncodedText,
-    Plan,
-    WordBlocks,
-    block_of,
-    count_words_of_runs,
-    keep_probability,
-    longest_sentence,
-    sentence_of_block,
-)
+from .._training.encoded_text import EncodedText, Plan, WordBlocks, block_of, keep_probability, sentence_of_block
 from .._training.learned_arrays import Rows, SparseGradient, Update, assign_rows, make_gradient
 from .._training.negatives import Negatives, make_negatives, noise_weights
 from .._training.sentence_blocks import Losses, make_losses
 from .._training.state import FittedState
 from .._training.trainer import KernelObjective, Matrix
-from .._training.word_blocks import draw_negatives, end_word_block, gather_negatives, sentences_of_thread
+from .._training.word_blocks import draw_negatives, end_word_block, gather_negatives, sentences_of_thread, sizes_of
 
 
 class Word2VecOptions(NamedTuple):
@@ -192,7 +183,7 @@ def train_word2vec(text, rows, options, scratch, plan, update, team):
             if n < 2:
                 continue
             s = WindowSentence(sentence, a, n, e, t, buffer)
-            draw_negatives(s, block, i, options, options.negative, plan.seed, 5, target_rows.weights, target)
+            draw_negatives(s, block, i, options.negatives, options.negative, plan.seed, 5, target_rows.weights, target)
             for position in range(n):
                 bits = random_bits(np.uint64(plan.seed), np.uint64(4), np.uint64(sentence), np.uint64(position))
                 scratch.near[a + position] = 1 + below(bits, options.window)
@@ -235,12 +226,11 @@ class Word2VecObjective(KernelObjective):
         ]
 
     def make_scratch(self, text: EncodedText, plan: Plan, n_threads: int, make: Allocator = ALLOCATOR) -> Windows:
-        run_ptr, n_tokens = count_words_of_runs(text, plan)
-        n_sentences = plan.runs_per_block * plan.run_length
+        run_ptr, n_tokens, n_sentences, longest = sizes_of(text, plan)
         n_components = self.matrices[0].weights.shape[1]
         negative = self.options.negative
         n_target = n_tokens + n_sentences * negative
-        n_context = min(2 * self.options.window, longest_sentence(text))  # a window is at most its sentence
+        n_context = min(2 * self.options.window, longest)  # a window is at most its sentence
         n_buffer = n_threads * unshared_width(n_context + negative + 1)
         negative_error = make.zeros((n_tokens, padded(negative)), np.float32)
         sources = make.zeros((2 * n_tokens, n_components), np.float32)

@@ -12,10 +12,16 @@ from numba import njit
 from .._compiled.compile import INLINE_LLVM, INLINE_NUMBA, NO_REFCOUNT
 from .._compiled.rows import ONE, Selection, combine_strided, dots, logistic, prefetch_row
 from .._compiled.sync import random_bits
-from .encoded_text import runs_of_thread
+from .encoded_text import EncodedText, Plan, count_words_of_runs, longest_sentence, runs_of_thread
 from .learned_arrays import sort_by_owner
 from .negatives import draw_negative, half_of_words
 from .sentence_blocks import end_block
+
+
+def sizes_of(text: EncodedText, plan: Plan) -> tuple[np.ndarray, int, int, int]:
+    """Number of words before each run; most words and sentences of a block; words of the longest sentence."""
+    run_ptr, n_tokens = count_words_of_runs(text, plan)
+    return run_ptr, n_tokens, plan.runs_per_block * plan.run_length, longest_sentence(text)
 
 
 @njit(**INLINE_LLVM)
@@ -27,12 +33,12 @@ def sentences_of_thread(run_ptr, plan, block, team):
 
 
 @njit(**INLINE_LLVM)
-def draw_negatives(s, block, i, options, n, seed, stream, target_weights, target):
+def draw_negatives(s, block, i, negatives, n, seed, stream, target_weights, target):
     """Draw the ``n`` words that all targets of sentence i are compared with, its first entries of ``target``."""
-    half = half_of_words(options.negatives, seed, block, i)
+    half = half_of_words(negatives, seed, block, i)
     for j in range(n):
         bits = random_bits(np.uint64(seed), np.uint64(stream), np.uint64(s.sentence), np.uint64(j))
-        target.row[s.target + j] = draw_negative(options.negatives, half, bits)
+        target.row[s.target + j] = draw_negative(negatives, half, bits)
         prefetch_row(target_weights, target.row[s.target + j])
 
 

@@ -57,8 +57,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     word_swap : float, default=0.1
         Probability that the first and second word are exchanged, the third and fourth, and so on. 0 in the paper's SAE.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from, of a fitted model or given (:ref:`init`). All its words are kept. None starts at
-        random.
+        Word vectors to start from, of a fitted model or given (:ref:`init`). None starts at random.
     learn_words : bool, default=True
         Whether the word vectors are learned. The paper's "+ embs." keeps those of `init` as they are.
     negative : int, default=512
@@ -72,8 +71,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into parts of about equal length. None never splits. "auto" is 32, or
-        None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None

@@ -41,14 +41,6 @@ class Gated(NamedTuple):
     averages: np.ndarray  # (n_sentences, n_components) float32
 
 
-class GatedGradients(NamedTuple):
-    """Gradients of the weights and of what has been read."""
-
-    unit: np.ndarray  # (3, n_units, n_columns) float32
-    gates: np.ndarray  # (n_components, n_columns) float32
-    vectors: np.ndarray  # (n_distinct, n_components) float32
-
-
 class GatedAverage:
     """A unit and its gates, from their weights: of the unit as `Gru` has them, of the gates with the same columns."""
 
@@ -74,8 +66,8 @@ class GatedAverage:
         mean = csr_array((shares, np.argsort(steps.position), ptr), (len(lengths), len(words)))
         return Gated(read, gates, mean, mean @ (gates * vectors[read.words]))
 
-    def back(self, gated: Gated, gradient: np.ndarray) -> GatedGradients:
-        """From the gradient of the averages."""
+    def back(self, gated: Gated, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From the gradient of the averages those of unit, gates and ``vectors``."""
         read, gates, mean, _ = gated
         vectors, words = read.vectors, read.words
         by_word = csr_array(
@@ -87,7 +79,7 @@ class GatedAverage:
         of_unit = self._unit.back(read, of_scores @ self._of_states, None)
         of_vectors = by_word @ (of_products * gates) + of_word_scores @ self._of_words + of_unit.vectors
         columns = of_word_scores.T @ vectors, of_scores.T @ self._unit.states_of(read), of_scores.sum(axis=0)[:, None]
-        return GatedGradients(of_unit.weights, np.concatenate(columns, axis=1), of_vectors)
+        return of_unit.weights, np.concatenate(columns, axis=1), of_vectors
 
 
 def embed_gated(sentences: IndexedSentences, vectors: np.ndarray, unit: np.ndarray, gates: np.ndarray) -> np.ndarray:
@@ -165,14 +157,12 @@ class GatedAverages(OverWords):
         return listed.tokens[np.lexsort((keys, sentence))]
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """Take one step along the gradient of the vectors that `encode` returned last."""
-        of = self._average.back(self._gated, gradient[self._which])
-        self.words.step(of.vectors, rate)
-        for name, found in (("_unit_weights", of.unit), ("_gate_weights", of.gates)):
+        of_unit, of_gates, of_vectors = self._average.back(self._gated, gradient[self._which])
+        self.words.step(of_vectors, rate)
+        for name, found in (("_unit_weights", of_unit), ("_gate_weights", of_gates)):
             self._move(name, found, self._unit_of_rate, rate, self.alpha)
 
     def scratch_bytes(self, n_sentences: int, n_words: int) -> int:
-        """Memory for a block."""
         d, width = len(self.arrays["_gate_weights"]), self.arrays["_unit_weights"].shape[1]
         n_words = min(n_words, n_sentences * _LONGEST)
         of_word = 4 * (2 * 3 * width + 6 * d + 8 * width)

@@ -41,16 +41,13 @@ class GRANVectorizer(PairedSequences):
     n_units : int, default=100
         Numbers of a state of the recurrent unit. The paper has 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`). Its words come first in `vocabulary_`; others
-        start at a direction that depends on their text alone. None starts at random.
+        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What moves of a word beside the unit: its direction, at its first length; its weight in a sentence; "both"; or,
-        as in the paper, its vector freely.
+        What is learned of a word: direction, weight, "both", or, as in the paper, its vector freely.
     loss : {"softmax", "hinge"}, default="softmax"
-        "softmax": over the sentences of a block, one of which is the other of the pair. "hinge", the paper's: the
-        cosine of a pair should exceed that with the most similar other sentence by `margin`.
+        "softmax" over the sentences of a block, or "hinge", the paper's, against the most similar one, with a `margin`.
     temperature : float, default=0.1
         Divides the cosines before the softmax; from 1e-4 to 1e4.
     margin : float, default=0.4
@@ -131,7 +128,6 @@ class GRANVectorizer(PairedSequences):
     --------
     ParaphraseVectorizer : The mean of the words alone, and much faster.
     CSEVectorizer : Sees the order of neighbouring words, and is faster.
-    PairCorpus : Pairs, encoded once.
 
     References
     ----------

@@ -77,14 +77,6 @@ class Trace(NamedTuple):
     states: np.ndarray  # (n, width) float32
 
 
-class UnitGradients(NamedTuple):
-    """Gradients of what gates and candidates are computed from."""
-
-    gates: np.ndarray  # (n_words, 2 width) float32
-    candidates: np.ndarray  # (n_words, width) float32
-    constant: np.ndarray  # (n_sentences, 3 width) float32
-
-
 @njit(**INLINE_LLVM)
 def sigmoid(x):
     """``1 / (1 + exp(-x))`` of sixteen numbers."""
@@ -154,7 +146,7 @@ def compute_states(inputs, panels, keeps, trace, last):
 
 @kernel
 def compute_gradients(ptr, trace, panels, of_states, of_last, found):
-    """Write `UnitGradients`, whose ``constant`` is zeros before; see `compute_states`.
+    """Write the gradients of gates, candidates and, zeros before, of ``constant``; see `compute_states`.
 
     ``panels`` of the transposed matrices; ``of_states`` (n_words, width) and ``of_last`` (n_sentences, width) float32,
     the gradients of all states and of the last ones
@@ -311,29 +303,28 @@ class Gru:
         if of_last is not None:
             wide_last[:, : self.n_units] = of_last[steps.order]
         panels = panels_of(self._of_states[0].T), panels_of(self._of_states[1].T)
-        of_unit = UnitGradients(
-            np.empty((n, 2 * width), np.float32),
-            np.empty((n, width), np.float32),
-            np.zeros((n_sentences, 3 * width), np.float32),
-        )
+        of_gates, of_candidates = np.empty((n, 2 * width), np.float32), np.empty((n, width), np.float32)
+        of_constant = np.zeros((n_sentences, 3 * width), np.float32)
+        of_unit = of_gates, of_candidates, of_constant
         compute_gradients(steps.ptr, trace, panels, wide, wide_last, of_unit)
         of_products = np.zeros((len(read.vectors), 3 * width), np.float32)
         gather_words(read.words, of_unit, of_products)
         of_contexts = np.empty_like(read.contexts)
-        of_contexts[steps.order] = of_unit.constant @ self._of_context
+        of_contexts[steps.order] = of_constant @ self._of_context
         return GruGradients(self._of_weights(read, of_unit, of_products), of_products @ self._of_words, of_contexts)
 
-    def _of_weights(self, read: Read, of_unit: UnitGradients, of_products: np.ndarray) -> np.ndarray:
+    def _of_weights(self, read: Read, of_unit: tuple[np.ndarray, ...], of_products: np.ndarray) -> np.ndarray:
         """The gradient of the weights, in the order of their columns."""
+        of_gates, of_candidates, of_constant = of_unit
         n, n_inputs, n_first = self.n_units, self.n_inputs, int(read.steps.ptr[:2][-1])
         before, reset = read.trace.states[read.steps.previous], read.trace.reset[n_first:]
         found = np.empty((3, self.width, n_inputs + n + read.contexts.shape[1] + 1), np.float32)
         found[:, :, :n_inputs] = self._by_gate(of_products.T @ read.vectors)
         of_states = slice(n_inputs, n_inputs + n)
-        found[:2, :, of_states] = self._by_gate(of_unit.gates[n_first:].T @ before)[:, :, :n]
-        found[2, :, of_states] = (of_unit.candidates[n_first:].T @ reset)[:, :n]
-        found[:, :, n_inputs + n : -1] = self._by_gate(of_unit.constant.T @ read.contexts)
-        found[:, :, -1] = of_unit.constant.sum(axis=0).reshape(3, -1)
+        found[:2, :, of_states] = self._by_gate(of_gates[n_first:].T @ before)[:, :, :n]
+        found[2, :, of_states] = (of_candidates[n_first:].T @ reset)[:, :n]
+        found[:, :, n_inputs + n : -1] = self._by_gate(of_constant.T @ read.contexts)
+        found[:, :, -1] = of_constant.sum(axis=0).reshape(3, -1)
         return found[:, :n]
 
     def _by_gate(self, rows: np.ndarray) -> np.ndarray:

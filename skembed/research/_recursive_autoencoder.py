@@ -49,7 +49,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         the text, ``(S (NP dogs) (VP bark))``, where what follows an opening bracket is an unused label; more than two
         children are joined from the left. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors, of a fitted model or given (:ref:`init`). All its words are kept. None draws them at random.
+        Word vectors, of a fitted model or given (:ref:`init`). None draws them at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1

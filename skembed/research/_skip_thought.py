@@ -73,8 +73,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     word_components : int or "auto", default="auto"
         Length of the word vectors. "auto" is that of `init`, else 100. The paper has 620.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from, of a fitted model or given (:ref:`init`). All its words are kept. None starts at
-        random.
+        Word vectors to start from, of a fitted model or given (:ref:`init`). None starts at random.
     learn_words : bool, default=True
         Whether the word vectors are learned, or stay as they start.
     expand_with : dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
@@ -91,8 +90,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training, into neighbours of about equal length; None never splits. The paper
-        leaves them out. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None

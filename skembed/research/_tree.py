@@ -129,14 +129,6 @@ class Unfolded(NamedTuple):
     n_words: int  # of sentences with more than one word
 
 
-class TreeGradients(NamedTuple):
-    """Gradients of the weights, and of each word, which is read and compared with what the root unfolds to."""
-
-    encoder: np.ndarray  # (n_components, 2 n_components + 1) float32
-    decoder: np.ndarray  # (2 n_components, n_components + 1) float32
-    words: np.ndarray  # (n_words, n_components) float32
-
-
 def fold(vectors: np.ndarray, trees: Trees, encoder: np.ndarray) -> Folded:
     """Fold sentences, from the vectors of their words; a root depends on the words and tree of its sentence alone."""
     (n, d), matrix = vectors.shape, np.ascontiguousarray(encoder[:, :-1])
@@ -162,8 +154,8 @@ def unfold(folded: Folded, decoder: np.ndarray) -> Unfolded:
     return Unfolded(folded, outputs, float(np.vdot(distances, distances)) / 2, n - int((roots < n).sum()))
 
 
-def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGradients:
-    """The gradients of the loss."""
+def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The gradients of the loss by the weights, and by each word, which is read and compared."""
     (trees, states), outputs = unfolded[:2]
     children, levels, roots = trees
     n, d = len(states) - len(children), states.shape[1]
@@ -186,7 +178,7 @@ def back(unfolded: Unfolded, encoder: np.ndarray, decoder: np.ndarray) -> TreeGr
         of_nodes[first:last] = given[n + first : n + last] * slopes[first:last]
         given[children[first:last].ravel()] = (of_nodes[first:last] @ encoder[:, :-1]).reshape(-1, d)
     of_encoder = _of_pairs(of_nodes, states[children].reshape(-1, 2 * d))
-    return TreeGradients(of_encoder, of_decoder, np.subtract(given[:n], distances, out=distances))
+    return of_encoder, of_decoder, np.subtract(given[:n], distances, out=distances)
 
 
 def _of_pairs(errors: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -235,10 +227,10 @@ class Unfolding(DenseObjective):
             loss += self.alpha / 2 * float(np.vdot(moved, moved))
         if not learn or not unfolded.n_words:
             return Gradients(loss, unfolded.n_words, {})
-        of = back(unfolded, encoder, decoder)
-        found: dict[str, Any] = {"encoder_weights_": of.encoder, "decoder_weights_": of.decoder}
+        of_encoder, of_decoder, of_words = back(unfolded, encoder, decoder)
+        found: dict[str, Any] = {"encoder_weights_": of_encoder, "decoder_weights_": of_decoder}
         if self.alpha is not None:
-            found["word_vectors_"] = RowGradients(rows, of.words + np.float32(self.alpha) * moved)
+            found["word_vectors_"] = RowGradients(rows, of_words + np.float32(self.alpha) * moved)
         return Gradients(loss, unfolded.n_words, found)
 
 
