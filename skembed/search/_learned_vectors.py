@@ -69,22 +69,21 @@ class DocumentVectors(NamedTuple):
 def learn_vectors(
     pairs: Sequence[tuple[str, str]],
     reader: TermReader,
-    n_components: int,
+    n_components: int | None,
     n_jobs: int | None,
     random_state: RandomState,
 ) -> WordVectors:
     """Learn vectors of terms by which the two texts of a pair are similar; none where there are too few pairs."""
     text = reader.encode([side for pair in pairs for side in pair], n_jobs)
     has_terms = (np.diff(text.ptr) > 0).reshape(-1, 2).all(axis=1)
-    if np.count_nonzero(has_terms) < 2:
-        return WordVectors([], np.zeros((0, 0), np.float32))
-    corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
-    learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
-    with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
-        learner.fit(corpus)
-        vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
-        vectors[:, :n_components] = learner.word_vectors_ * learner.word_weights_[:, None]
-        return WordVectors(list(learner.vocabulary_), vectors)
+    if n_components is not None and np.count_nonzero(has_terms) > 1:
+        corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
+        learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
+        with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
+            learner.fit(corpus)
+            vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
+            vectors[:, :n_components] = learner.word_vectors_ * learner.word_weights_[:, None]
+            return WordVectors(list(learner.vocabulary_), vectors)
     return WordVectors([], np.zeros((0, 0), np.float32))
 
 

@@ -27,7 +27,7 @@ from ._documents import Documents, FieldWeights, pairs_of_queries, read_document
 from ._index_folder import IndexSaving
 from ._index_inspection import Fitted, IndexInspection
 from ._index_state import checked_rows, make_state, with_documents, without_rows
-from ._learned_vectors import WordVectors, learn_vectors, pretrained_rows
+from ._learned_vectors import learn_vectors, pretrained_rows
 from ._query import read_query, text_of_query
 from ._searching import Asked, search_in
 from ._terms import TermReader
@@ -218,10 +218,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         encoded = reader.encode(texts.texts, self.n_jobs)
         if not len(encoded.tokens):
             raise ValueError("No document has a word: all are empty, or stop_words left nothing of them.")
-        words = WordVectors([], np.zeros((0, 0), np.float32))
-        if self.n_components is not None:
-            pairs = cut_pairs(texts.rows(), random_state) + known_pairs
-            words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
+        pairs = [] if self.n_components is None else cut_pairs(texts.rows(), random_state) + known_pairs
+        words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
         model = self._supplier()
         vectors = pretrained_rows(model, texts.joined())
         state = make_state(scoring, encoded, texts.texts if self.keep_text else None, words, vectors)
