@@ -57,8 +57,8 @@ class IndexSaving:
     def save(self: Any, path: PathLike) -> dict[str, int]:
         """Save the index as a folder that holds no code.
 
-        The folder is written beside `path` and takes its place in one step. An index that is saved there is replaced:
-        whoever reads finds the old one or the new one, also if the computer stops meanwhile.
+        An index that is saved there is replaced in one step: whoever reads finds the old one or the new one, also if
+        the computer stops meanwhile.
 
         Parameters
         ----------
@@ -81,13 +81,13 @@ class IndexSaving:
         ValueError
             If `path` is a URL.
         """
-        state, _, options, model = self._checked()
+        state, reader, model = self._checked()
         parameters = self.get_params(deep=False)
         parameters["pretrained"] = saved_parameter(parameters["pretrained"])
         of_model, probes = ({}, None) if model is None else saved_identity(model)
         entries = {
             "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
-            "tokenizer": {name: _as_json(name, value) for name, value in options.items()},
+            "tokenizer": {name: _as_json(name, value) for name, value in reader.options.items()},
             "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
             "n_fitted": state.n_fitted,
             "pretrained": of_model,
@@ -104,8 +104,8 @@ class IndexSaving:
         path : str or path-like
             Name of the folder.
         mmap : bool, default=False
-            Whether to map the arrays into memory, so that several processes share them. The folder must then stay as
-            it is while the index is in use; `save` under the same name replaces it and does no harm.
+            Whether to map the arrays into memory, so that several processes share them. Do not change the folder while
+            the index is in use; `save` under the same name does no harm.
         pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
             The pretrained model of the index, if it was given as an object, or its path has changed.
 
@@ -145,7 +145,7 @@ class IndexSaving:
         if probes is None and pretrained is not None:
             raise ValueError(f"The index at {path} was fitted without a pretrained model. Fit it with one.")
         index.pretrained = index.pretrained if pretrained is None else pretrained
-        index._fitted = Fitted(state, reader, options, model)
+        index._fitted = Fitted(state, reader, model)
         return index
 
 

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._compiled.threads import Threads, count_threads
 from .._validation.columns import Labels, Rows, as_column
 from .._validation.constraints import Constraints, check_values, integers
-from ._rows import FRACTION, Queries, SearchRows, search_rows
+from ._rows import FRACTION, SearchRows, search_rows
 from ._tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 
 __all__ = ["nearest"]
@@ -149,7 +149,8 @@ def _keys(
     n_best: int | None,
 ) -> np.ndarray:
     """Keys of the best rows of a part for each query of a block, or of all, in any order."""
-    queries, floors = _asked(asked, block)
+    queries = asked.queries(block)
+    floors = queries.floors(np.float32(-np.inf))
     if n_best is None:
         keys = np.empty((len(block), len(part)), np.uint64)
     else:
@@ -160,14 +161,6 @@ def _keys(
         else:
             keep_best(tile, first, excluded, largest, floors, keys)
     return keys
-
-
-def _asked(asked: SearchRows, block: range) -> tuple[Queries, np.ndarray]:
-    """A block of queries, and the score that a row must exceed for each column of a tile."""
-    queries = asked.queries(block)
-    floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
-    floors[0, : len(block)][~queries.is_zero] = -np.inf
-    return queries, floors
 
 
 def ranges(n: int, size: int) -> list[range]:

@@ -35,6 +35,12 @@ class Queries(NamedTuple):
         n = len(self.is_zero)
         return n + -n % WIDTH if self.positions is None else self.columns.shape[1]
 
+    def floors(self, least: np.float32) -> np.ndarray:
+        """Return the score that a row must exceed for each column of a tile, (1, n_columns) float32."""
+        floors = np.full((1, self.n_columns), np.inf, np.float32)  # no score exceeds it
+        floors[0, : len(self.is_zero)][~self.is_zero] = least
+        return floors
+
 
 class Tile(NamedTuple):
     """Scores of some rows for a block of queries."""

@@ -1,4 +1,4 @@
-"""From text to the terms of an index: stems of words, and whole codes."""
+"""From text to the terms of an index, stems of words and whole codes; what a query asks for; the terms by number."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ _HAS_SYMBOL = re.compile(r"[-+./:@](?=[\w+])|#")
 _BETWEEN_SPACES = re.compile(r"\S+")
 _CODE = re.compile(r"\w+(?:[-+./:#@]{1,3}\w+)+(?:\+\+|#)?|\w+(?:\+\+|#)|(?<![\w.])\.[^\W\d]\w*")
 _NO_CODE = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)*")
+# A sign, then a phrase in quotes or what stands between spaces.
+_PART = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|(?<!\S)([+-])(?=[^\s+-])(\S+)|(\S+)')
 
 
 class EncodedTexts(NamedTuple):
@@ -49,7 +51,7 @@ class TermReader:
     """
 
     def __init__(self, stemmer: Stemmer = None, stop_words: StopWords = None) -> None:
-        self._options = stemmer, stop_words
+        self.options = {"stemmer": stemmer, "stop_words": stop_words}
         is_auto = isinstance(stop_words, str) and stop_words == "auto"
         tokenizer = Tokenizer(stemmer=stemmer, stop_words=None if is_auto else stop_words)
         self._split, self._stop_words = Tokenizer().split, tokenizer.stop_word_set
@@ -60,7 +62,7 @@ class TermReader:
         self.light = frozenset(map(self._stem_of, function_words))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), self._options
+        return type(self), tuple(self.options.values())
 
     def words_of(self, text: str) -> list[str]:
         """Return the terms of the words of a text, in order."""
@@ -143,6 +145,58 @@ def _ragged(rows: Iterable[list[int]]) -> csr_array:
     ptr = offsets(np.fromiter(map(len, found), np.int64, len(found)))
     numbers = np.fromiter(chain.from_iterable(found), np.int32, ptr[-1])
     return csr_array((np.ones(len(numbers), bool), numbers, ptr), shape=(len(found), numbers.max(initial=0) + 1))
+
+
+class Query(NamedTuple):
+    """A query as terms."""
+
+    terms: list[str]  # that count, repeated where the query repeats them
+    required: list[list[str]]  # phrases; a single term is a phrase of one
+    excluded: list[list[str]]
+    light: frozenset[str] = frozenset()  # terms that count little
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any document may be found."""
+        return not self.required and not self.excluded
+
+
+def read_query(text: str, reader: TermReader, *, operators: bool) -> Query:
+    """Return a query as terms.
+
+    With `operators`, ``"two words"`` must stand so in a document, ``+word`` must be in it and ``-word`` must not. A
+    quote that is not closed, and a sign before a space, mean nothing.
+    """
+    if not operators or not any(sign in text for sign in '"+-'):
+        return Query(reader.terms_of(text), [], [], reader.light)
+    terms, required, excluded = [], [], []
+    for sign, phrase, sign_of_word, word, other in _PART.findall(text):
+        part = phrase or word or other
+        if sign == sign_of_word == "" and not phrase:
+            terms += reader.terms_of(part)
+            continue
+        wanted = _phrase_of(part, reader)
+        if "-" in (sign, sign_of_word):
+            excluded += [wanted] if wanted else []
+        else:
+            required += [wanted] if wanted else []
+            terms += reader.terms_of(part)
+    return Query(terms, required, excluded, reader.light)
+
+
+def text_of_query(text: str, *, operators: bool) -> str:
+    """Return a query as plain text, for a pretrained model: without signs, and without what is excluded."""
+    if not operators:
+        return text
+    found = _PART.findall(text)
+    kept = (phrase or word or other for sign, phrase, of_word, word, other in found if "-" not in (sign, of_word))
+    return " ".join(kept)
+
+
+def _phrase_of(part: str, reader: TermReader) -> list[str]:
+    """The terms that must follow each other: those of the words, or the code alone where all is one code."""
+    codes = codes_of(part)
+    return codes if len(codes) == 1 and codes[0] == part.strip().lower() else reader.words_of(part)
 
 
 class Lexicon(NamedTuple):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from skembed import SearchIndex
-from skembed.search._query import read_query
-from skembed.search._terms import Lexicon, TermReader, codes_of
+from skembed.search._terms import Lexicon, TermReader, codes_of, read_query
 
 TEXTS = [
     "Error ERR_4012 in C++ and .NET; the x-200's v1.5.2 (os.path) at foo@bar.com.",
