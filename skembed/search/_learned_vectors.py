@@ -16,7 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._pretrained.vectorizer import PretrainedVectorizer
-from .._text.sources import offsets
+from .._text.sources import encode_words, offsets
 from .._text.vocabulary import Vocabulary
 from .._validation.values import RandomState
 from .._word_vectors.bag import UNIT, sum_rows
@@ -88,15 +88,12 @@ def learn_vectors(
 
 
 def _corpus_of(tokens: np.ndarray, ptr: np.ndarray, terms: list[str], kept: np.ndarray) -> SentenceCorpus:
-    """The texts that are kept, two to a document, as a corpus: its words stand by falling count."""
+    """The texts that are kept, two to a document, as a corpus."""
     lengths = np.diff(ptr)
-    tokens = tokens[np.repeat(kept, lengths)]
+    tokens, sent_ptr = tokens[np.repeat(kept, lengths)], offsets(lengths[kept])
+    text, term_ptr = encode_words(terms)
     counts = np.bincount(tokens, minlength=len(terms))
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda term: (-counts[term], terms[term]))
-    ids = np.full(len(terms), -1, np.int32)
-    ids[order] = np.arange(len(order), dtype=np.int32)
-    sent_ptr = offsets(lengths[kept])
-    vocabulary = Vocabulary([terms[term] for term in order], counts[order])
+    vocabulary, ids = Vocabulary.from_bytes(text, term_ptr[:-1], term_ptr[1:], counts)
     return SentenceCorpus(ids[tokens], sent_ptr, np.arange(0, len(sent_ptr), 2), vocabulary)
 
 
