@@ -42,11 +42,8 @@ class Queries(NamedTuple):
         return floors
 
 
-class Tile(NamedTuple):
-    """Scores of some rows for a block of queries."""
-
-    first: int  # index of the first row
-    scores: np.ndarray  # (n_rows, n_columns) float32; a column is a query or, at the end, padding
+# The index of the first row, and scores (n_rows, n_columns) float32; a column is a query or, at the end, padding.
+Tile = tuple[int, np.ndarray]
 
 
 class DenseRows:
@@ -78,7 +75,7 @@ class DenseRows:
             block = self.block(range(first, min(first + len(buffer), rows.stop)))
             scores = buffer[: len(block)]
             multiply(block, queries.columns, scores)
-            yield Tile(first, scores)
+            yield first, scores
 
     def block(self, rows: range) -> np.ndarray:
         """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero."""
@@ -144,7 +141,7 @@ class SparseRows:
             scores = buffer[: len(ptr) - 1]
             multiply_sparse(self._data, read_only_view(self._columns), ptr, queries.positions, queries.columns, scores)
             scores[self._is_zero[first : first + len(scores)]] = np.nan
-            yield Tile(first, scores)
+            yield first, scores
 
 
 SearchRows = DenseRows | SparseRows
