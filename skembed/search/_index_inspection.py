@@ -84,11 +84,10 @@ class IndexInspection:
         -------
         explanation : Bunch
             `score` (float), which is the sum of the values of `bm25`, of `contributions` and of `pretrained`; `bm25`
-            (dict of str to float), for each term of the query that the index knows; `cosine` and `cosine_weight`
-            (float); `query_terms` and `document_terms` (lists of str), those that have a vector; `contributions`
-            (ndarray of shape (n_query_terms, n_document_terms)), what each pair adds to the score; `related` (list of
-            (str, str, float)), the same pairs, the largest first; and `pretrained` (float), what the cosine of a
-            pretrained model adds. Terms are stems.
+            (dict of str to float), for each term of the query that the index knows; `query_terms` and `document_terms`
+            (lists of str), those that have a vector; `contributions` (ndarray of shape (n_query_terms,
+            n_document_terms)), what each pair adds; `related` (list of (str, str, float)), the same pairs, the largest
+            first; and `pretrained` (float), what the cosine of a pretrained model adds. Terms are stems.
 
         Raises
         ------
@@ -263,8 +262,6 @@ def _explain(state: IndexState, query: Query, row: int, slopes: np.ndarray, pret
     return Bunch(
         score=sum(bm25.values()) + float(contributions.sum()) + added,
         bm25=bm25,
-        cosine=float(products.sum() / lengths) if lengths > 0 else 0.0,
-        cosine_weight=float(slope),
         query_terms=query_terms,
         document_terms=document_terms,
         contributions=contributions,
