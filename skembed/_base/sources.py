@@ -248,12 +248,11 @@ class ProcessedVectors(GivenVectors):
     def _derived_arrays(self, state: FittedState) -> list[ArrayRecord]:
         width = state.n_features_out_
         made = ArrayRecord("_processed_vectors", (len(state.vocabulary_), width), axis_of_words=0)
-        moments = ArrayRecord("_moments", (width, width), "float64", kept=False)
         return [
             *super()._derived_arrays(state),
             ArrayRecord("components_", (None, width)),
             ArrayRecord("ngram_vectors_", (None, width), axis_of_words=0),
-            *(record for record in (made, moments) if record.name in state.arrays),
+            *([made] if made.name in state.arrays else []),
         ]
 
     def _processed(self, state: ProcessedState) -> ProcessedState:

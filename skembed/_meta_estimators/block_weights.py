@@ -54,9 +54,6 @@ class BlockWeights(dict[str, float]):
         self.n_labelled = n_labelled
         self.given = list(given)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (dict(self), self.n_labelled, self.given)
-
     def __str__(self) -> str:
         if self.n_labelled:
             lines = [f"Found from {self.n_labelled:,} labelled rows, each predicted from the others."]
@@ -75,9 +72,9 @@ def tell_apart(targets: np.ndarray) -> bool:
 
 
 def find_weights(rows: dict[str, Matrix], targets: np.ndarray, sparse: Collection[str] = SPARSE) -> dict[str, float]:
-    """Weights of blocks, by the leave-one-out predictions of ridge regression; fixed ones if all targets are equal.
+    """Weights of blocks by leave-one-out predictions of `targets`, classes or columns; fixed ones if all are equal.
 
-    `targets` are a class for each row, or numbers in columns. `sparse` blocks keep their weight as labels grow.
+    `sparse` blocks keep their weight as labels grow.
     """
     if not tell_apart(targets):
         weights = {name: _UNLABELLED.get(name, 1.0) for name in rows}  # all are zero if words are all that the text has
@@ -103,11 +100,7 @@ def find_weights(rows: dict[str, Matrix], targets: np.ndarray, sparse: Collectio
 def with_models(
     weights: dict[str, float], rows: dict[str, Matrix], targets: np.ndarray, models: list[str]
 ) -> dict[str, float]:
-    """Weights that sum to one, of all blocks in `rows`; `weights` are those of the others among themselves.
-
-    The blocks of models weigh the same among themselves; together, by squared error of the leave-one-out predictions of
-    ridge regression.
-    """
+    """Weights of all blocks; `weights` are those of the others than models, which weigh the same among themselves."""
     ratio = _USUAL
     if tell_apart(targets) and len(targets) > 2:
         of_others = sum(weight * kernel_of(rows[other]) for other, weight in weights.items() if weight)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Self
@@ -95,21 +94,19 @@ class CharacterTfidf(ReadsText):
     def rows(self, texts: Sequence[str]) -> csr_array:
         """What `transform` returns, as an array, without a check whether it is fitted."""
         with Threads(count_threads(self.n_jobs)) as threads:
-            return self._weighted(self.vocabulary_.count(texts, self._analyzer(), threads))
+            analyzer = CharacterNgrams(self.analyzer, self.ngram_range)
+            return self._weighted(self.vocabulary_.count(texts, analyzer, threads))
 
     def get_feature_names_out(self, input_features: Labels = None) -> NDArray[np.object_]:
         """Get the n-grams of the columns."""
         check_is_fitted(self)
         return np.array(self.vocabulary_.names(), dtype=object)
 
-    def _analyzer(self) -> CharacterNgrams:
-        return _analyzer_of(self.analyzer, self.ngram_range)
-
     def _learn(self, texts: Sequence[str]) -> Counts:
-        analyzer = self._analyzer()
         if not len(texts):
             raise ValueError("X has no text. Pass at least one.")
         with Threads(count_threads(self.n_jobs)) as threads:
+            analyzer = CharacterNgrams(self.analyzer, self.ngram_range)
             vocabulary, n_texts, counts = learn_ngrams(texts, analyzer, self.min_df, threads)
         self.vocabulary_ = vocabulary
         self.idf_ = np.log(np.float32(1 + len(texts)) / (n_texts + 1).astype(np.float32)) + np.float32(1)
@@ -127,8 +124,3 @@ class CharacterTfidf(ReadsText):
         rows = csr_array((weights, counts.columns.astype(dtype, copy=False), counts.ptr.astype(dtype)), shape=shape)
         inplace_csr_row_normalize_l2(rows)
         return rows
-
-
-@functools.cache
-def _analyzer_of(analyzer: str, ngram_range: tuple[int, int]) -> CharacterNgrams:
-    return CharacterNgrams(analyzer, ngram_range)

@@ -27,11 +27,12 @@ def fit_and_hold_out(
             "Pass y, or drop this block."
         )
     known = [texts[row] for row in labelled]
-    whole = clone(transformer).fit(known, _as_passed(targets))
+    passed = targets.ravel() if targets.ndim == 2 and targets.shape[1] == 1 else targets
+    whole = clone(transformer).fit(known, passed)
     rows = _dense_rows(whole, texts)
     seen = rows[labelled]
     for train, test in _folds(targets, seed):
-        fold = clone(transformer).fit([known[row] for row in train], _as_passed(targets[train]))
+        fold = clone(transformer).fit([known[row] for row in train], passed[train])
         found = _dense_rows(fold, known)
         left, _, right = np.linalg.svd(found[train].T @ seen[train], full_matrices=False)
         rows[labelled[test]] = found[test] @ (left @ right)
@@ -47,10 +48,6 @@ def _folds(targets: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)  # it is in one fold then
         return list(folds.split(np.zeros(len(targets)), targets))
-
-
-def _as_passed(targets: np.ndarray) -> np.ndarray:
-    return targets.ravel() if targets.ndim == 2 and targets.shape[1] == 1 else targets
 
 
 def _dense_rows(transformer: BaseEstimator, texts: list[str]) -> np.ndarray:

@@ -30,8 +30,8 @@ class LinearExplanations:
     def explain(self: Any, text: str, classifier: BaseEstimator) -> Bunch:
         """Split the decision of a linear classifier into what each word and each n-gram of characters contributes.
 
-        The row of a text is linear in its words and n-grams, up to its length. So is the decision: a dense direction is
-        split over the words or n-grams that point to it. The sum is exact.
+        The row of a text is linear in these, up to its length; a dense direction is split over those that point to it.
+        The sum is exact.
 
         Parameters
         ----------
@@ -45,10 +45,9 @@ class LinearExplanations:
         -------
         explanation : Bunch
             `terms` (list of str) and `blocks` (list of str, the block of each), largest contributions first;
-            `contributions` (ndarray of shape (n_terms, n_outputs), dtype float64), whose sum over the terms and
-            `intercept` (ndarray of shape (n_outputs,)) is `decision` (ndarray of shape (n_outputs,)), that of
-            `decision_function`. `classes` are those of the outputs: with two classes there is one output, above zero
-            for the second, which it names. It is None for a regression. A term of a block in `blocks` that does not sum
+            `contributions` (ndarray of shape (n_terms, n_outputs)), whose sum over the terms and `intercept` (ndarray
+            of shape (n_outputs,)) is `decision` (the same shape), that of `decision_function`; `classes`, those of the
+            outputs: of two classes the second, of a regression None. A term of a block in `blocks` that does not sum
             word vectors is a name of its columns.
 
         Raises
@@ -97,19 +96,17 @@ class LinearExplanations:
     def top_terms(self: Any, of: Any, n_terms: int = 10, *, terms: Iterable[str] | None = None) -> Any:
         """Find the words that speak most for each class of a linear classifier, or are most like a row.
 
-        A word counts as a text of that word alone: by the decision for it, without the intercept, or by the dot
-        product of its row with a given one.
+        A word counts as a text of that word alone.
 
         Parameters
         ----------
         of : estimator, or array-like of shape (n_features_out,) or (n_rows, n_features_out)
-            A linear classifier fitted to rows of this vectorizer; or such rows, or means of them, dense or sparse:
-            ``kmeans.cluster_centers_``, ``emb.transform(texts)``.
+            A linear classifier fitted to rows of this vectorizer; or such rows, such as
+            ``kmeans.cluster_centers_``.
         n_terms : int, default=10
             How many to return for each.
         terms : iterable of str or None, default=None
-            Words or phrases to choose from. None means the words of the block "words" that two texts or more have, or
-            all words if there are none.
+            Words or phrases to choose from. None means the words of the block "words" that two texts have, or all.
 
         Returns
         -------

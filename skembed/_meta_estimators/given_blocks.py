@@ -189,8 +189,8 @@ def fit_given(
 ) -> tuple[dict[str, GivenBlock], dict[str, Matrix]]:
     """Fitted clones by name, and their rows of the last `n_texts` texts.
 
-    `targets` are those of the texts that have one, and which these are. They are for the transformers that require `y`.
-    `sample` are indices of texts that a pretrained model may embed too, as many as it needs, or with `reads_all` all.
+    `targets`, and which texts have one, are for the transformers that require `y`. A pretrained model may embed the
+    `sample` of other texts too, as many as it needs, or with `reads_all` all.
     """
     blocks, rows = {}, {}
     texts = own[len(own) - n_texts :]

@@ -56,7 +56,9 @@ def fit_halves(
         learner.fit(pairs)
     except ValueError:  # if all pairs hang together by common halves, none can be told from another
         return None
-    _weigh_directions(learner, read[:: 1 + (len(texts) - 1) // n_weighed])
+    some = read[:: 1 + (len(texts) - 1) // n_weighed]
+    rows = unit_rows(embed(learner, learner._fitted_state(), some, "X"))
+    multiply_vectors(learner, weights_of_directions(rows))  # as in latent semantic analysis
     return learner
 
 
@@ -146,11 +148,6 @@ def _spaced_words(text: str) -> list[str]:
             words.append(word if is_behind else f" {word}")
             is_behind = False
     return words
-
-
-def _weigh_directions(learner: ParaphraseVectorizer, texts: list[str] | SentenceCorpus) -> None:
-    """Multiply the directions of the vectors by the root of their strength in the rows of some texts, as in LSA."""
-    multiply_vectors(learner, weights_of_directions(unit_rows(embed(learner, learner._fitted_state(), texts, "X"))))
 
 
 def multiply_vectors(learner: ParaphraseVectorizer, matrix: np.ndarray) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.embedding import check_kept, encoded_corpus
+from .._base.embedding import encoded_corpus
 from .._base.learning import is_unfitted
 from .._base.scikit_learn import LENGTH, fit_context, warn_of_another_length
 from .._base.sources import GivenVectors, ProcessedState, ProcessedVectors, fit_with, is_list, learned_vectors
@@ -20,13 +20,12 @@ from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.checkpoint import Checkpoint
-from .._training.learned_arrays import FOR_INFERENCE
 from .._training.state import Fitted
 from .._validation.columns import Labels, Sentences
 from .._validation.constraints import Constraints, integers
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors, check_given
-from .._word_vectors.processing import find_components, remove_components
+from .._word_vectors.processing import remove_components, second_moments, strongest_directions
 from .._word_vectors.read import read_source
 from .meta_embedding import MetaEmbeddingVectorizer
 
@@ -274,46 +273,9 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
             If fewer than a third of the words of the text have a given vector; says the likely reason. If `y` is given
             without `groups` or a corpus, and an unfitted estimator in `word_vectors` needs reading order.
         """
-        return self._fit(X, y, groups, Checkpoint(checkpoint, checkpoint_every))
-
-    @fit_context
-    def partial_fit(self, X: Sentences, y: Labels = None, *, groups: Labels = None) -> Self:
-        """Refine the common components with some more sentences.
-
-        The first call is a `fit`; it decides the vocabulary and the word weights. To learn word vectors from more text,
-        use the `partial_fit` of the estimator that learns them, such as :class:`Word2VecVectorizer`.
-
-        Parameters
-        ----------
-        X : iterable of str, or SentenceCorpus
-            Sentences.
-        y : ignored
-            Not used, present by convention.
-        groups : array-like of shape (n_sentences,), default=None
-            Document of each sentence.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Warns
-        -----
-        UserWarning
-            As in `fit`, and if the fraction of known words of `X` is far lower than in the text of the first call.
-        """
-        if not self.__sklearn_is_fitted__():
-            return self._fit(X, y, groups, Checkpoint(None))
-        state = self._state
         corpus = self._corpus_to_learn_from(X, groups, y)
-        if self.n_removed_components and "_moments" not in state.arrays:
-            raise ValueError(FOR_INFERENCE)
-        check_kept(self, state, corpus)
+        state = self._with_word_vectors(corpus, Checkpoint(checkpoint, checkpoint_every))
         return self._publish(self._with_processed_vectors(corpus, state))
-
-    def _fit(self, X: Sentences, y: Labels, groups: Labels, checkpoint: Checkpoint) -> Self:
-        corpus = self._corpus_to_learn_from(X, groups, y)
-        return self._publish(self._with_processed_vectors(corpus, self._with_word_vectors(corpus, checkpoint)))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -356,14 +318,17 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
                 f"n_removed_components={n_removed} would leave nothing of vectors with {width} components."
             )
         state = replace(state, hash_numbers=bool(self.hash_numbers), spelling_weight=float(self.spelling_weight))
-        moments = state.arrays.get("_moments")
         state = self._processed(state.with_arrays({"components_": np.zeros((0, width), np.float32)}))
         if not n_removed:
             return state
         embed: Any = lambda some: self._pool(state, encoded_corpus(self, state, some))  # noqa: E731
-        components, moments = find_components(corpus, embed, (n_removed, width), moments)
+        components = self._components_of(second_moments(corpus, embed, width, f"n_removed_components={n_removed}"))
         processed = state.arrays["_processed_vectors"]
         if processed is state.arrays["word_vectors_"]:
             processed = processed.copy()
         processed = remove_components(processed, components)
-        return state.with_arrays({"components_": components, "_moments": moments, "_processed_vectors": processed})
+        return state.with_arrays({"components_": components, "_processed_vectors": processed})
+
+    def _components_of(self, moments: np.ndarray) -> np.ndarray:
+        """The directions that are removed, from the second moments of the sentences."""
+        return strongest_directions(moments, self.n_removed_components)

@@ -107,8 +107,7 @@ def weights_of_directions(rows: np.ndarray) -> np.ndarray:
 def _strongest(rows: csr_array, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """The strongest directions and their strengths, by the random projection of scikit-learn.
 
-    A basis is made orthonormal on the shorter side, after each second product. On the other one, which may be ten times
-    as long, that would take most of the time: there, the dot products of its columns do.
+    A basis is made orthonormal on the shorter side alone: on the other one, that would take most of the time.
     """
     tall, wide = rows, rows.T.tocsr()
     if rows.shape[0] < rows.shape[1]:

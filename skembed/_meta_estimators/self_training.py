@@ -32,8 +32,8 @@ def self_train(
 ) -> dict[str, np.ndarray]:
     """Find a matrix for each dense block that stretches it along directions that tell the classes apart.
 
-    `unlabelled` are the indices of the texts without a label, of which `read` returns rows by block, `known` the rows
-    of the labelled texts by block and their labels. There is none if they do not help.
+    `unlabelled` are indices of texts, of which `read` returns rows by block; `known` the rows of the labelled texts by
+    block and their labels. There is none if they do not help.
     """
     rows, labels = known
     if not are_enough(labels, len(unlabelled)):
@@ -54,8 +54,7 @@ def find_stretches(
 ) -> dict[str, np.ndarray]:
     """A symmetric matrix for each dense block, by which its rows are multiplied; none if they do not help.
 
-    `labelled` and `unlabelled` are rows by block, and `weights` those of the blocks. Each half of the labelled rows
-    must be predicted better, row by row from the others, with what is found from the other half.
+    Each half of the labelled rows must be predicted better with what is found from the other half.
     """
     classes = np.unique(labels, return_inverse=True)[1]
     dense = [name for name, rows in labelled.items() if isinstance(rows, np.ndarray) and weights[name]]

@@ -57,10 +57,7 @@ class StudentBeside:
 def rows_of(
     given: dict[str, GivenBlock], texts: list[str], left_out: dict[str, np.ndarray] | None = None
 ) -> dict[str, Matrix]:
-    """Rows of each block; a pretrained model embeds the texts once, also where a student is beside it.
-
-    With `left_out`, the rows of the student for texts that it has learned from are these.
-    """
+    """Rows of each block; those of the student for texts that it has learned from are in `left_out`."""
     rows: dict[str, Matrix] = {}
     for name, block in given.items():
         student = block.transformer
@@ -89,10 +86,8 @@ def fit_student(
 ) -> tuple[GivenBlock, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The student, and two rows for each text that it learned from: as if it had been left out, and for a classifier.
 
-    The second is halfway from the first to the teacher's, so that a classifier is told half of what the student gets
-    wrong, as it will meet it in new texts, and half of what the teacher says. `teacher` embeds at most `n_teacher` of
-    the distinct texts, drawn at random; a mapping has the rows of some. With the block of a `pretrained` model, the
-    rows of both are mapped to the teacher's.
+    The second is halfway from the first to the teacher's: half of what the student gets wrong, as in new texts, and
+    half of what the teacher says. With a `pretrained` model, the rows of both are mapped to the teacher's.
     """
     supplier = as_vectorizer(teacher).fit()
     distinct = list(dict.fromkeys(text for text in own if text.strip()))
@@ -149,10 +144,7 @@ def _alike(rows: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
 
 
 def _map_to(targets: np.ndarray, rows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A linear map of rows to targets by ridge regression, and its predictions, each as if its row had been left out.
-
-    The penalty has the least squared error of such predictions.
-    """
+    """A map of rows to targets by ridge regression, and its predictions as if each row had been left out."""
     values, vectors = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
     values = np.maximum(values, 0)
     turned = rows @ vectors

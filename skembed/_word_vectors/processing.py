@@ -50,24 +50,15 @@ def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
 _STEP = 10_000  # sentences, or words, at a time, or there would be more copies of all of them
 
 
-def find_components(
-    corpus: SentenceCorpus,
-    embed: Callable[[SentenceCorpus], np.ndarray],
-    shape: tuple[int, int],
-    moments: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Find the strongest common directions of the sentences of a text, and of earlier ones.
-
-    `shape` is how many, and the length of the vectors; ``moments`` (n_features, n_features) those of earlier sentences.
-    Returns the directions, float32, the strongest first, and the second moments of all the vectors.
-    """
-    n_components, n_features = shape
-    if moments is None:
-        moments = no_moments(n_features, f"n_removed_components={n_components}")
+def second_moments(
+    corpus: SentenceCorpus, embed: Callable[[SentenceCorpus], np.ndarray], n_features: int, purpose: str
+) -> np.ndarray:
+    """Return the sum of the outer products of the vectors of a text, (n_features, n_features) float64."""
+    moments = no_moments(n_features, purpose)
     for start in range(0, corpus.n_sentences, _STEP):
         rows = np.asarray(embed(corpus[start : start + _STEP]), np.float64)
-        moments = moments + rows.T @ rows  # not in place: copies of the estimator share them
-    return strongest_directions(moments, n_components), moments
+        moments += rows.T @ rows
+    return moments
 
 
 def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray:

@@ -93,13 +93,11 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         p = corpus.vocabulary.look_up(counts, state.vocabulary_) / corpus.n_tokens
         return replace(state, word_weights_=(a / (a / 2 + p)).astype(np.float32), unknown_weight=np.float32(2.0))
 
-    def _with_processed_vectors(self, corpus: SentenceCorpus, state: ProcessedState) -> ProcessedState:
-        state = super()._with_processed_vectors(corpus, state)
-        components = state.arrays["components_"].astype(np.float64)
-        strengths = np.sum(components @ np.asarray(state.arrays["_moments"]) * components, axis=1)
+    def _components_of(self, moments: np.ndarray) -> np.ndarray:
+        components = super()._components_of(moments).astype(np.float64)
+        strengths = np.sum(components @ moments * components, axis=1)
         # A direction of length l is removed by l squared.
-        scaled = (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
-        return self._processed(state.with_arrays({"components_": scaled}))
+        return (components * np.sqrt(strengths / strengths.sum())[:, None]).astype(np.float32)
 
 
 def _lsa(n_components: int, stemmer: Stemmer, random_state: RandomState, n_jobs: int | None) -> BaseEstimator:

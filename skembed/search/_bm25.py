@@ -80,14 +80,3 @@ def list_postings(
     norms = (k1 * (1 - b + b * lengths / (mean if mean > 0 else 1.0))).astype(np.float32)
     weights = counts.data / (counts.data + norms[docs])
     return Postings(*map(read_only_view, (counts.indptr.astype(np.int64), docs, weights)))
-
-
-def positions_of(tokens: np.ndarray, ptr: np.ndarray, rows: np.ndarray, phrase: np.ndarray) -> np.ndarray:
-    """Return where the terms of a phrase stand one after the other in some of the texts, which `ptr` separates."""
-    lengths = ptr[rows + 1] - ptr[rows]
-    found = np.repeat(ptr[rows + 1] - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
-    is_inside = np.repeat(ptr[rows + 1], lengths) - found >= len(phrase)
-    found = found[is_inside]
-    for at, term in enumerate(phrase):
-        found = found[tokens[found + at] == term]
-    return found

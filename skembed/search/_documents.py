@@ -35,14 +35,13 @@ class Texts(NamedTuple):
         return self.texts if self.n_fields == 1 else [" ".join(filter(None, fields)) for fields in self.rows()]
 
 
-# What is searched: texts, rows of fields, or a table.
-Documents: TypeAlias = Iterable[object] | Table
+Documents: TypeAlias = Iterable[object] | Table  # texts, rows of fields, or a table
 
 
 def read_documents(
     documents: Documents, columns: Sequence[Hashable] | None, missing: str, n_fields: int | None = None
 ) -> Texts:
-    """Read documents."""
+    """Read documents, of `n_fields` fields if that is given."""
     if columns is not None and not columns:
         raise ValueError("columns is empty. Name the columns to search.")
     if isinstance(documents, SentenceCorpus):
@@ -100,15 +99,11 @@ def _read_rows(rows: Iterable[object], missing: str, n_fields: int | None) -> Te
             )
         for text in fields:
             if not isinstance(text, str):
-                text = _filled(text, row, missing)
+                if missing != "empty" or not is_missing(text):
+                    raise _wrong_text(row, text)
+                text = ""
             texts.append(text)
     return Texts(texts, n_fields or 1)
-
-
-def _filled(text: object, row: int, missing: str) -> str:
-    if missing == "empty" and is_missing(text):
-        return ""
-    raise _wrong_text(row, text)
 
 
 def _wrong_text(row: int, text: object) -> TypeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._pretrained.models import PretrainedModel
 from .._pretrained.saved import MissingModelError, reopened, saved_identity, saved_parameter
 from .._saving.values import ArrayStore, from_json, to_json
 from .._storage.folders import FolderKind, new_folder, open_folder
+from .._text.sources import decode_words
 from .._text.tokenizer import Tokenizer
 from .._validation.constraints import INT32_MAX
 from .._validation.messages import brief
@@ -20,7 +22,7 @@ from ._bm25 import Postings, Scoring
 from ._index_inspection import Fitted
 from ._index_state import IndexState
 from ._learned_vectors import DocumentVectors, Moments
-from ._terms import Lexicon, TermReader, is_sorted
+from ._terms import Lexicon, TermReader
 
 _ENTRIES: dict[str, type] = dict.fromkeys(("parameters", "tokenizer", "scoring", "pretrained"), dict)
 _KIND = FolderKind("search index", "index.json", _ENTRIES | {"n_fitted": int})
@@ -55,8 +57,8 @@ class IndexSaving:
     def save(self: Any, path: PathLike) -> dict[str, int]:
         """Save the index as a folder that holds no code.
 
-        The folder is written beside `path` and takes its place in one step. An index that is saved there is replaced:
-        whoever reads finds the old one or the new one, also if the computer stops meanwhile.
+        An index that is saved there is replaced in one step: whoever reads finds the old one or the new one, also if
+        the computer stops meanwhile.
 
         Parameters
         ----------
@@ -79,13 +81,13 @@ class IndexSaving:
         ValueError
             If `path` is a URL.
         """
-        state, _, options, model = self._checked()
+        state, reader, model = self._checked()
         parameters = self.get_params(deep=False)
         parameters["pretrained"] = saved_parameter(parameters["pretrained"])
         of_model, probes = ({}, None) if model is None else saved_identity(model)
         entries = {
             "parameters": {name: _as_json(name, value) for name, value in parameters.items()},
-            "tokenizer": {name: _as_json(name, value) for name, value in options.items()},
+            "tokenizer": {name: _as_json(name, value) for name, value in reader.options.items()},
             "scoring": {"k1": float(state.scoring.k1), "b": float(state.scoring.b)},
             "n_fitted": state.n_fitted,
             "pretrained": of_model,
@@ -102,8 +104,8 @@ class IndexSaving:
         path : str or path-like
             Name of the folder.
         mmap : bool, default=False
-            Whether to map the arrays into memory, so that several processes share them. The folder must then stay as
-            it is while the index is in use; `save` under the same name replaces it and does no harm.
+            Whether to map the arrays into memory, so that several processes share them. Do not change the folder while
+            the index is in use; `save` under the same name does no harm.
         pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None
             The pretrained model of the index, if it was given as an object, or its path has changed.
 
@@ -143,7 +145,7 @@ class IndexSaving:
         if probes is None and pretrained is not None:
             raise ValueError(f"The index at {path} was fitted without a pretrained model. Fit it with one.")
         index.pretrained = index.pretrained if pretrained is None else pretrained
-        index._fitted = Fitted(state, reader, options, model)
+        index._fitted = Fitted(state, reader, model)
         return index
 
 
@@ -177,7 +179,6 @@ def _state_of(arrays: dict[str, np.ndarray], scoring: dict[str, float], n_fitted
             raise ValueError(f"{name} is {brief(arrays[name])} of {arrays[name].dtype}.")
     found = {name: read_only_view(array) for name, array in arrays.items()}
     _check_settings(found, scoring)
-    _check_terms(found)
     _check_documents(found, n_fitted)
     _check_vectors(found)
     text = (found["text"], found["text_ptr"]) if "text" in found else None
@@ -207,29 +208,30 @@ def _check_settings(arrays: dict[str, np.ndarray], scoring: dict[str, float]) ->
         raise ValueError("field_weights must be numbers of at least 0.")
 
 
-def _check_terms(arrays: dict[str, np.ndarray]) -> None:
-    text, ptr, order = arrays["terms"], arrays["terms_ptr"], arrays["terms_order"]
-    _check_ptr("terms_ptr", ptr, len(text), len(order) + 1)
-    _check_range("terms_order", order, 0, len(order))
-    text.tobytes().decode("utf-8", "surrogatepass")
-    if not is_sorted(Lexicon(text, ptr, order)):
-        raise ValueError("terms_order does not sort the terms.")
-
-
 def _check_documents(arrays: dict[str, np.ndarray], n_fitted: int) -> None:
-    n_rows, n_terms, n_fields = len(arrays["is_alive"]), len(arrays["terms_order"]), len(arrays["field_weights"])
+    n_rows, n_terms = len(arrays["is_alive"]), len(arrays["terms_order"])
+    n_texts = n_rows * len(arrays["field_weights"])
     if not 0 <= n_fitted <= n_rows <= INT32_MAX:
         raise ValueError(f"{n_fitted} of {n_rows} documents are of the fit.")
-    _check_range("is_alive", arrays["is_alive"], 0, 2)
-    _check_ptr("token_ptr", arrays["token_ptr"], len(arrays["tokens"]), n_rows * n_fields + 1)
-    _check_range("tokens", arrays["tokens"], 0, n_terms)
-    _check_ptr("posting_ptr", arrays["posting_ptr"], len(arrays["posting_docs"]), n_terms + 1)
-    _check_range("posting_docs", arrays["posting_docs"], 0, n_rows)
+    ranges = {"terms_order": (0, n_terms), "is_alive": (0, 2), "tokens": (0, n_terms), "posting_docs": (0, n_rows)}
+    ranges["rows_of_terms"] = -1, len(arrays["word_vectors"])
+    for name, (least, end) in ranges.items():
+        values = arrays[name]
+        if len(values) and not (least <= values.min() and values.max() < end):
+            raise ValueError(f"{name} must be from {least} to {end - 1}.")
+    parts = {"terms": n_terms, "tokens": n_texts, "posting_docs": n_terms, "text": n_texts}
+    for (name, n), name_of_ptr in zip(parts.items(), ("terms_ptr", "token_ptr", "posting_ptr", "text_ptr")):
+        if name in arrays:
+            ptr, last = arrays[name_of_ptr], len(arrays[name])
+            if len(ptr) != n + 1 or ptr[0] != 0 or ptr[-1] != last or (ptr[1:] < ptr[:-1]).any():
+                raise ValueError(f"{name_of_ptr} must rise from 0 to {last} in {n + 1} numbers.")
+    terms = decode_words(arrays["terms"], arrays["terms_ptr"])
+    if not all(before < after for before, after in pairwise(terms[row] for row in arrays["terms_order"].tolist())):
+        raise ValueError("terms_order does not sort the terms.")
     weights = arrays["posting_weights"]
     if len(weights) != len(arrays["posting_docs"]) or not (0 <= weights.min(initial=0) <= weights.max(initial=0) <= 1):
         raise ValueError("posting_weights must be numbers from 0 to 1, one for each of posting_docs.")
     if "text" in arrays:
-        _check_ptr("text_ptr", arrays["text_ptr"], len(arrays["text"]), n_rows * n_fields + 1)
         arrays["text"].tobytes().decode("utf-8", "surrogatepass")
 
 
@@ -241,7 +243,6 @@ def _check_vectors(arrays: dict[str, np.ndarray]) -> None:
     expected = ((len(arrays["is_alive"]), width), (width,), (width, width), (len(arrays["terms_order"]),))
     if n_learned != padded(n_learned) or width != padded(width) or width < n_learned or sizes != expected:
         raise ValueError(f"the vectors have the sizes {sizes}, expected {expected}.")
-    _check_range("rows_of_terms", arrays["rows_of_terms"], -1, len(words))
     for name in ("word_vectors", "vector_total", "vector_products"):
         if not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} has a number that is not finite.")
@@ -249,13 +250,3 @@ def _check_vectors(arrays: dict[str, np.ndarray]) -> None:
         for part in np.split(documents[first : first + _CHUNK], [n_learned], axis=1):
             if not (np.einsum("ij,ij->i", part, part) < 1.0001).all():
                 raise ValueError("document_vectors must have the length one or zero.")
-
-
-def _check_ptr(name: str, ptr: np.ndarray, last: int, length: int) -> None:
-    if len(ptr) != length or ptr[0] != 0 or ptr[-1] != last or (ptr[1:] < ptr[:-1]).any():
-        raise ValueError(f"{name} must rise from 0 to {last} in {length} numbers.")
-
-
-def _check_range(name: str, values: np.ndarray, least: int, end: int) -> None:
-    if len(values) and not (least <= values.min() and values.max() < end):
-        raise ValueError(f"{name} must be from {least} to {end - 1}.")

@@ -60,11 +60,8 @@ def make_state(
     """Return the state of an index of these documents, these vectors of terms, and these of documents."""
     lexicon = Lexicon.of(encoded.terms)
     learned, word_vectors = words
-    rows_of_terms = np.full(lexicon.n_terms, -1, np.int32)
-    number = {term: i for i, term in enumerate(encoded.terms)}
-    for row, term in enumerate(learned):
-        if term in number:  # not one that queries alone have
-            rows_of_terms[number[term]] = row
+    row_of = {term: row for row, term in enumerate(learned)}  # also of terms that queries alone have
+    rows_of_terms = np.array([row_of.get(term, -1) for term in encoded.terms], np.int32)
     n_rows = (len(encoded.ptr) - 1) // scoring.n_fields
     word_vectors = read_only_view(word_vectors)
     vectors = vectors_of(encoded.tokens, encoded.ptr[:: scoring.n_fields], rows_of_terms, word_vectors)

@@ -16,7 +16,7 @@ from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import PairCorpus
 from .._methods.paraphrase import ParaphraseVectorizer
 from .._pretrained.vectorizer import PretrainedVectorizer
-from .._text.sources import offsets
+from .._text.sources import encode_words, offsets
 from .._text.vocabulary import Vocabulary
 from .._validation.values import RandomState
 from .._word_vectors.bag import UNIT, sum_rows
@@ -69,35 +69,31 @@ class DocumentVectors(NamedTuple):
 def learn_vectors(
     pairs: Sequence[tuple[str, str]],
     reader: TermReader,
-    n_components: int,
+    n_components: int | None,
     n_jobs: int | None,
     random_state: RandomState,
 ) -> WordVectors:
     """Learn vectors of terms by which the two texts of a pair are similar; none where there are too few pairs."""
     text = reader.encode([side for pair in pairs for side in pair], n_jobs)
     has_terms = (np.diff(text.ptr) > 0).reshape(-1, 2).all(axis=1)
-    if np.count_nonzero(has_terms) < 2:
-        return WordVectors([], np.zeros((0, 0), np.float32))
-    corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
-    learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
-    with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
-        learner.fit(corpus)
-        vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
-        vectors[:, :n_components] = learner.word_vectors_ * learner.word_weights_[:, None]
-        return WordVectors(list(learner.vocabulary_), vectors)
+    if n_components is not None and np.count_nonzero(has_terms) > 1:
+        corpus = PairCorpus(_corpus_of(text.tokens, text.ptr, text.terms, np.repeat(has_terms, 2)))
+        learner = ParaphraseVectorizer(n_components, n_jobs=n_jobs, random_state=random_state)
+        with suppress(ValueError):  # if all pairs hang together by common texts, none can be told from another
+            learner.fit(corpus)
+            vectors = np.zeros((len(learner.vocabulary_), padded(n_components)), np.float32)
+            vectors[:, :n_components] = learner.word_vectors_ * learner.word_weights_[:, None]
+            return WordVectors(list(learner.vocabulary_), vectors)
     return WordVectors([], np.zeros((0, 0), np.float32))
 
 
 def _corpus_of(tokens: np.ndarray, ptr: np.ndarray, terms: list[str], kept: np.ndarray) -> SentenceCorpus:
-    """The texts that are kept, two to a document, as a corpus: its words stand by falling count."""
+    """The texts that are kept, two to a document, as a corpus."""
     lengths = np.diff(ptr)
-    tokens = tokens[np.repeat(kept, lengths)]
+    tokens, sent_ptr = tokens[np.repeat(kept, lengths)], offsets(lengths[kept])
+    text, term_ptr = encode_words(terms)
     counts = np.bincount(tokens, minlength=len(terms))
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda term: (-counts[term], terms[term]))
-    ids = np.full(len(terms), -1, np.int32)
-    ids[order] = np.arange(len(order), dtype=np.int32)
-    sent_ptr = offsets(lengths[kept])
-    vocabulary = Vocabulary([terms[term] for term in order], counts[order])
+    vocabulary, ids = Vocabulary.from_bytes(text, term_ptr[:-1], term_ptr[1:], counts)
     return SentenceCorpus(ids[tokens], sent_ptr, np.arange(0, len(sent_ptr), 2), vocabulary)
 
 

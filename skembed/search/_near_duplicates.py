@@ -111,8 +111,7 @@ def _pairs_of_block(rows: SearchRows, block: range, threshold: np.float32, limit
     """The pairs of a row of a block and a later row, in ascending order."""
     queries = rows.queries(block)
     error = np.float32((rows.n_terms + 16) * 2.0**-24)  # of a cosine in float32, at most
-    floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
-    floors[0, : len(block)][~queries.is_zero] = threshold - 2 * error
+    floors = queries.floors(threshold - 2 * error)
     found: list[Pairs] = []
     n_pairs = 0
     for first, tile in rows.tiles(queries, range(block.start, len(rows))):

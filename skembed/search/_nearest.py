@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils._param_validation import StrOptions
 
-from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._validation.columns import Labels, Rows, as_column
 from .._validation.constraints import Constraints, check_values, integers
-from ._rows import FRACTION, Queries, SearchRows, search_rows
+from ._rows import FRACTION, SearchRows, search_rows
 from ._tiles import ABSENT, MOST_ROWS, keep_best, list_all, split_keys
 
 __all__ = ["nearest"]
@@ -25,8 +24,7 @@ _CONSTRAINTS: Constraints = {
     "n_jobs": [Integral, None],
 }
 _LEAST_ROWS = 4096  # that are worth a thread
-# Where more than one row in so many is wanted, it is faster to sort all; the second where panels are not full.
-_SORTED_PART, _SORTED_PART_OF_FEW = 64, 4
+_SORTED_PART = 64  # where more than one row in so many is wanted, it is faster to sort all
 
 
 def nearest(
@@ -109,15 +107,13 @@ def nearest(
     (n_queries, _), (n_vectors, _) = asked.shape, searched.shape
     excluded = _as_excluded(exclude, n_queries, n_vectors)
     largest = np.float32(1.0 if is_cosine else np.inf)
-    n_best = min(k, n_vectors)
     if n_vectors > MOST_ROWS:
         raise ValueError(f"vectors has {n_vectors:,} rows, more than {MOST_ROWS:,}. Search in parts of it.")
 
-    # How many queries have room for all keys in a thread's memory. A panel computes sixteen: fewer waste a part of it.
-    n_fitting = int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * max(1, n_vectors))
-    part_of_all = _SORTED_PART if n_fitting >= min(WIDTH, n_queries) else _SORTED_PART_OF_FEW
-    is_sorted = n_best * part_of_all > n_vectors
-    blocks = ranges(n_queries, min(searched.block_size, max(1, n_fitting)) if is_sorted else searched.block_size)
+    is_sorted, block_size = min(k, n_vectors) * _SORTED_PART > n_vectors, searched.block_size
+    if is_sorted:  # all keys of a block have room in a thread's memory
+        block_size = min(block_size, int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * n_vectors))
+    blocks = ranges(n_queries, block_size)
     n_parts = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
     parts = ranges(n_vectors, -(-n_vectors // max(1, n_parts)))
 
@@ -153,7 +149,8 @@ def _keys(
     n_best: int | None,
 ) -> np.ndarray:
     """Keys of the best rows of a part for each query of a block, or of all, in any order."""
-    queries, floors = _asked(asked, block)
+    queries = asked.queries(block)
+    floors = queries.floors(np.float32(-np.inf))
     if n_best is None:
         keys = np.empty((len(block), len(part)), np.uint64)
     else:
@@ -164,14 +161,6 @@ def _keys(
         else:
             keep_best(tile, first, excluded, largest, floors, keys)
     return keys
-
-
-def _asked(asked: SearchRows, block: range) -> tuple[Queries, np.ndarray]:
-    """A block of queries, and the score that a row must exceed for each column of a tile."""
-    queries = asked.queries(block)
-    floors = np.full((1, queries.n_columns), np.inf, np.float32)  # no score exceeds it
-    floors[0, : len(block)][~queries.is_zero] = -np.inf
-    return queries, floors
 
 
 def ranges(n: int, size: int) -> list[range]:

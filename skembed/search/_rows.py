@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
+from sklearn.preprocessing import normalize
 
 from .._compiled.arrays import read_only, read_only_view
 from .._compiled.products import multiply, panels_of
 from .._compiled.simd import WIDTH
 from .._validation.columns import Matrix, Rows, as_matrix, is_sparse
-from ._tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows, prepare_sparse
+from ._tiles import SPARSE_COLUMNS, multiply_sparse, prepare_rows
 
 _TILE_ROWS, _TILE_QUERIES = 512, 256  # a tile and its rows stay in the cache of a core
 FRACTION = 1 / 16  # of the working memory, for the tile of a thread
@@ -34,12 +35,15 @@ class Queries(NamedTuple):
         n = len(self.is_zero)
         return n + -n % WIDTH if self.positions is None else self.columns.shape[1]
 
+    def floors(self, least: np.float32) -> np.ndarray:
+        """Return the score that a row must exceed for each column of a tile, (1, n_columns) float32."""
+        floors = np.full((1, self.n_columns), np.inf, np.float32)  # no score exceeds it
+        floors[0, : len(self.is_zero)][~self.is_zero] = least
+        return floors
 
-class Tile(NamedTuple):
-    """Scores of some rows for a block of queries."""
 
-    first: int  # index of the first row
-    scores: np.ndarray  # (n_rows, n_columns) float32; a column is a query or, at the end, padding
+# The index of the first row, and scores (n_rows, n_columns) float32; a column is a query or, at the end, padding.
+Tile = tuple[int, np.ndarray]
 
 
 class DenseRows:
@@ -71,7 +75,7 @@ class DenseRows:
             block = self.block(range(first, min(first + len(buffer), rows.stop)))
             scores = buffer[: len(block)]
             multiply(block, queries.columns, scores)
-            yield Tile(first, scores)
+            yield first, scores
 
     def block(self, rows: range) -> np.ndarray:
         """Rows as the kernels take them: of length one for cosines, NaN where all numbers are zero."""
@@ -100,17 +104,16 @@ class SparseRows:
     def __init__(self, values: csr_array | csr_matrix, name: str, scaled: bool) -> None:
         self._values = values
         self.shape: tuple[int, int] = values.shape
-        self._ptr, self._columns = (
-            values.indptr.astype(np.int64),
-            read_only_view(values.indices.astype(np.int32, copy=False)),
-        )
+        self._ptr, self._columns = values.indptr.astype(np.int64), values.indices.astype(np.int32, copy=False)
         self.n_terms = int(np.diff(self._ptr).max(initial=0))
-        self._data, self._is_zero = np.empty(len(values.data), np.float32), np.empty(self.shape[0], bool)
-        limit = np.inf if scaled else _LARGEST
-        odd = prepare_sparse(read_only_view(values.data), self._ptr, scaled, limit, self._data, self._is_zero)
-        if odd >= 0:
-            row = np.searchsorted(self._ptr, odd, side="right") - 1
-            raise ValueError(f"{name} has {values.data[odd]:g} in row {row}.")
+        odd = np.flatnonzero(~(np.abs(values.data) < (np.inf if scaled else _LARGEST)))
+        if len(odd):
+            row = np.searchsorted(self._ptr, odd[0], side="right") - 1
+            raise ValueError(f"{name} has {values.data[odd[0]]:g} in row {row}.")
+        self._is_zero = np.diff((values != 0).indptr) == 0
+        if scaled and values.nnz:  # by the largest number first, whose square may leave the range of float64
+            values = normalize(normalize(values.astype(np.float64), "max", copy=False), copy=False)
+        self._data = values.data.astype(np.float32)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -136,9 +139,9 @@ class SparseRows:
         for first in range(rows.start, rows.stop, len(buffer)):
             ptr = self._ptr[first : min(first + len(buffer), rows.stop) + 1]
             scores = buffer[: len(ptr) - 1]
-            multiply_sparse(self._data, self._columns, ptr, queries.positions, queries.columns, scores)
+            multiply_sparse(self._data, read_only_view(self._columns), ptr, queries.positions, queries.columns, scores)
             scores[self._is_zero[first : first + len(scores)]] = np.nan
-            yield Tile(first, scores)
+            yield first, scores
 
 
 SearchRows = DenseRows | SparseRows

@@ -27,10 +27,9 @@ from ._documents import Documents, FieldWeights, pairs_of_queries, read_document
 from ._index_folder import IndexSaving
 from ._index_inspection import Fitted, IndexInspection
 from ._index_state import checked_rows, make_state, with_documents, without_rows
-from ._learned_vectors import WordVectors, learn_vectors, pretrained_rows
-from ._query import read_query, text_of_query
+from ._learned_vectors import learn_vectors, pretrained_rows
 from ._searching import Asked, search_in
-from ._terms import TermReader
+from ._terms import TermReader, read_query, text_of_query
 
 _OF_SEARCH: Constraints = {"k": [integers(1)], "operators": ["boolean"]}
 _MANY_NEW = 0.5  # of the documents, from which on the vectors should be learned anew
@@ -183,9 +182,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         Parameters
         ----------
         documents : iterable of str or of tuple of str, table with `columns`, or SentenceCorpus
-            The documents: strings; tuples of fields, of which the first is the title; a table of pandas, polars or
-            pyarrow, or a mapping, with `columns`. Of a SentenceCorpus each document is one. A document is known by its
-            row, from 0 on.
+            Strings; tuples of fields, of which the first is the title; or a table, or mapping, with `columns`. A
+            document is known by its row, from 0 on.
         y : None
             Not used; here for scikit-learn.
         queries : iterable of str or None, default=None
@@ -218,14 +216,12 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         encoded = reader.encode(texts.texts, self.n_jobs)
         if not len(encoded.tokens):
             raise ValueError("No document has a word: all are empty, or stop_words left nothing of them.")
-        words = WordVectors([], np.zeros((0, 0), np.float32))
-        if self.n_components is not None:
-            pairs = cut_pairs(texts.rows(), random_state) + known_pairs
-            words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
+        pairs = [] if self.n_components is None else cut_pairs(texts.rows(), random_state) + known_pairs
+        words = learn_vectors(pairs, reader, self.n_components, self.n_jobs, random_state)
         model = self._supplier()
         vectors = pretrained_rows(model, texts.joined())
         state = make_state(scoring, encoded, texts.texts if self.keep_text else None, words, vectors)
-        self._fitted = Fitted(state, reader, {"stemmer": self.stemmer, "stop_words": self.stop_words}, model)
+        self._fitted = Fitted(state, reader, model)
         return self
 
     def search(
@@ -240,14 +236,13 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         k : int, default=10
             How many documents to find for each query.
         operators : bool, default=False
-            Whether signs in a query mean something: ``"strike through"`` in quotes must stand so in the document,
-            ``+word`` must be in it, ``-word`` must not. Use it where people type queries and know of it.
+            Whether signs mean something: ``"strike through"`` in quotes must stand so in the document, ``+word`` must
+            be in it, ``-word`` must not.
 
         Returns
         -------
         rows : ndarray of shape (n_queries, k), dtype int64
-            Rows of the documents, in the order of `fit` and `add`, by falling score; -1 where fewer were found. Where
-            `k` is more than the rows of the index, it is these.
+            Rows of the documents, by falling score; -1 where fewer were found. `k` is at most the rows of the index.
         scores : ndarray of shape (n_queries, k), dtype float32
             Their scores; NaN where the row is -1. They compare documents of one query, not of two.
 
@@ -258,7 +253,7 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         ValueError
             If `queries` is one string, or a parameter is invalid.
         """
-        state, reader, _, model = self._checked()
+        state, reader, model = self._checked()
         if type(k) is not int or not 0 < k <= INT32_MAX or type(operators) is not bool:
             check_values(_OF_SEARCH, {"k": k, "operators": operators}, "search")  # which takes as long as a query
         texts = read_queries(queries)
@@ -270,8 +265,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
     def add(self, documents: Documents) -> Self:
         """Add documents: they get the next rows. Nothing is learned: a word that is new has no vector.
 
-        All statistics of BM25 follow. The index is as if it had been fitted on all documents, but for the vectors. Add
-        many documents at once: each call counts the words of all.
+        The index is as if it had been fitted on all documents, but for the vectors. Add many documents at once: each
+        call counts the words of all.
 
         Parameters
         ----------

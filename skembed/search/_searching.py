@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ from .._compiled.arrays import read_only_view
 from .._compiled.simd import WIDTH
 from .._compiled.threads import Threads, count_threads
 from .._text.sources import offsets
-from ._bm25 import idf, positions_of
+from ._bm25 import idf
 from ._index_state import IndexState
 from ._learned_vectors import spread_of_cosines, vectors_of
-from ._query import Query
 from ._ranking import Queries, rank
+from ._terms import Query
 from ._tiles import ABSENT, split_keys
 
 # Of standardised cosines, beside standardised BM25; found on the development collections. A pretrained model knows some
@@ -27,8 +27,6 @@ _LIGHT = 0.3  # what a function word of a query counts, of other words one; foun
 _AT_ONCE = 32  # queries of a thread
 _FIRST = 100  # documents of the best BM25 whose vectors are read first: the better they are, the fewer follow
 Weights = tuple[float, float]  # of the standardised cosines of learned vectors, and of a pretrained model
-# Arrays of zeros, a score for each row: the system takes longer to give one than a query does to use it.
-_IDLE: deque[np.ndarray] = deque(maxlen=4)
 
 
 class Asked(NamedTuple):
@@ -55,18 +53,12 @@ def search_in(
 
 
 def _rank(state: IndexState, asked: Asked, k: int, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n_queries, n_padded = len(asked.queries), state.n_rows + -state.n_rows % WIDTH
-    try:
-        blocks = _IDLE.pop()
-    except IndexError:
-        blocks = np.empty((0, WIDTH), np.float32)
-    if blocks.size != n_padded:
-        blocks = np.zeros((n_padded // WIDTH, WIDTH), np.float32)
+    n_queries = len(asked.queries)
+    blocks = np.zeros((-(-state.n_rows // WIDTH), WIDTH), np.float32)
     slopes, keys = np.empty(n_queries, np.float32), np.full((n_queries, k), ABSENT)
     first = np.empty((1, max(k, _FIRST)), np.uint64)
     queries = encode_queries(state, asked, weights)
     rank(queries, state.postings, state.documents.vectors, state.n_alive, blocks.ravel(), blocks, first, slopes, keys)
-    _IDLE.append(blocks)  # all zero again
     keys.sort(axis=1)
     rows, scores = np.empty(keys.shape, np.int64), np.empty(keys.shape, np.float32)
     split_keys(keys, rows, scores)
@@ -155,6 +147,17 @@ def _rows_with(state: IndexState, phrase: list[str]) -> np.ndarray:
     if len(terms) > 1:
         n_fields = state.scoring.n_fields
         fields = (rows[:, None].astype(np.int64) * n_fields + np.arange(n_fields)).ravel()
-        positions = positions_of(state.tokens, state.token_ptr, fields, terms)
+        positions = _positions_of(state.tokens, state.token_ptr, fields, terms)
         rows = (np.searchsorted(state.token_ptr, positions, side="right") - 1) // n_fields
     return rows
+
+
+def _positions_of(tokens: np.ndarray, ptr: np.ndarray, rows: np.ndarray, phrase: np.ndarray) -> np.ndarray:
+    """Return where the terms of a phrase stand one after the other in some of the texts, which `ptr` separates."""
+    lengths = ptr[rows + 1] - ptr[rows]
+    found = np.repeat(ptr[rows + 1] - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
+    is_inside = np.repeat(ptr[rows + 1], lengths) - found >= len(phrase)
+    found = found[is_inside]
+    for at, term in enumerate(phrase):
+        found = found[tokens[found + at] == term]
+    return found

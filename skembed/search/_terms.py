@@ -1,15 +1,16 @@
-"""From text to the terms of an index: stems of words, and whole codes."""
+"""From text to the terms of an index, stems of words and whole codes; what a query asks for; the terms by number."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
 from .._compiled.arrays import read_only_view
 from .._compiled.compile import NO_REFCOUNT, lean_kernel
@@ -31,6 +32,8 @@ _HAS_SYMBOL = re.compile(r"[-+./:@](?=[\w+])|#")
 _BETWEEN_SPACES = re.compile(r"\S+")
 _CODE = re.compile(r"\w+(?:[-+./:#@]{1,3}\w+)+(?:\+\+|#)?|\w+(?:\+\+|#)|(?<![\w.])\.[^\W\d]\w*")
 _NO_CODE = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)*")
+# A sign, then a phrase in quotes or what stands between spaces.
+_PART = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|(?<!\S)([+-])(?=[^\s+-])(\S+)|(\S+)')
 
 
 class EncodedTexts(NamedTuple):
@@ -48,7 +51,7 @@ class TermReader:
     """
 
     def __init__(self, stemmer: Stemmer = None, stop_words: StopWords = None) -> None:
-        self._options = stemmer, stop_words
+        self.options = {"stemmer": stemmer, "stop_words": stop_words}
         is_auto = isinstance(stop_words, str) and stop_words == "auto"
         tokenizer = Tokenizer(stemmer=stemmer, stop_words=None if is_auto else stop_words)
         self._split, self._stop_words = Tokenizer().split, tokenizer.stop_word_set
@@ -59,7 +62,7 @@ class TermReader:
         self.light = frozenset(map(self._stem_of, function_words))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), self._options
+        return type(self), tuple(self.options.values())
 
     def words_of(self, text: str) -> list[str]:
         """Return the terms of the words of a text, in order."""
@@ -80,17 +83,14 @@ class TermReader:
     def encode(self, texts: Sequence[str], n_jobs: int | None = None) -> EncodedTexts:
         """Return the terms of many texts; `n_jobs` threads read them, which changes nothing."""
         words, ids, ptr = _scan(texts, n_jobs)
-        ids_of_terms: dict[str, int] = {}
-        of_words = [[ids_of_terms.setdefault(term, len(ids_of_terms)) for term in self._terms_of(w)] for w in words]
-        codes = [[ids_of_terms.setdefault(code, len(ids_of_terms)) for code in codes_of(text)] for text in texts]
-        word_terms, word_ptr = _ragged(of_words)
-        codes_flat, code_ptr = _ragged(codes)
-        n_terms = np.diff(word_ptr)
-        of_texts = np.diff(np.append(0, np.cumsum(n_terms[ids]))[ptr]) + np.diff(code_ptr)
-        all_ptr = offsets(of_texts)
-        tokens = np.empty(all_ptr[-1], np.int32)
-        _write_terms(ids, ptr, word_terms, word_ptr, codes_flat, code_ptr, tokens)
-        return EncodedTexts(tokens, all_ptr, list(ids_of_terms))
+        known: dict[str, int] = {}
+        of_words = _ragged([known.setdefault(term, len(known)) for term in self._terms_of(word)] for word in words)[ids]
+        codes = _ragged([known.setdefault(code, len(known)) for code in codes_of(text)] for text in texts)
+        ends, ends_of_codes = of_words.indptr[ptr], codes.indptr
+        tokens = np.empty(ends[-1] + ends_of_codes[-1], np.int32)
+        tokens[np.arange(ends[-1]) + np.repeat(ends_of_codes[:-1], np.diff(ends))] = of_words.indices
+        tokens[np.arange(ends_of_codes[-1]) + np.repeat(ends[1:], np.diff(ends_of_codes))] = codes.indices
+        return EncodedTexts(tokens, ends + ends_of_codes, list(known))
 
     def _terms_of(self, word: str) -> tuple[str, ...]:
         if word in self._stop_words:
@@ -139,28 +139,64 @@ def _scan(texts: Sequence[str], n_jobs: int | None) -> tuple[list[str], np.ndarr
     return vocabulary.words, ids, offsets(np.concatenate([np.diff(part.ptr) for part in read]))
 
 
-def _ragged(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    ptr = offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
-    return np.fromiter(chain.from_iterable(rows), np.int32, ptr[-1]), ptr
+def _ragged(rows: Iterable[list[int]]) -> csr_array:
+    """Lists of numbers as the columns of a sparse array."""
+    found = list(rows)
+    ptr = offsets(np.fromiter(map(len, found), np.int64, len(found)))
+    numbers = np.fromiter(chain.from_iterable(found), np.int32, ptr[-1])
+    return csr_array((np.ones(len(numbers), bool), numbers, ptr), shape=(len(found), numbers.max(initial=0) + 1))
 
 
-@lean_kernel
-def _write_terms(ids, ptr, word_terms, word_ptr, codes, code_ptr, tokens):
-    """Write the terms of the words of each text, then its codes.
+class Query(NamedTuple):
+    """A query as terms."""
 
-    ``ids`` (n_words,) int32 and ``ptr`` (n_texts + 1,) int64: the words of the texts
-    ``word_terms`` (n,) int32 and ``word_ptr`` (n_distinct + 1,) int64: the terms of each distinct word
-    ``codes`` (n_codes,) int32 and ``code_ptr`` (n_texts + 1,) int64; ``tokens`` (n_tokens,) int32 is written
+    terms: list[str]  # that count, repeated where the query repeats them
+    required: list[list[str]]  # phrases; a single term is a phrase of one
+    excluded: list[list[str]]
+    light: frozenset[str] = frozenset()  # terms that count little
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any document may be found."""
+        return not self.required and not self.excluded
+
+
+def read_query(text: str, reader: TermReader, *, operators: bool) -> Query:
+    """Return a query as terms.
+
+    With `operators`, ``"two words"`` must stand so in a document, ``+word`` must be in it and ``-word`` must not. A
+    quote that is not closed, and a sign before a space, mean nothing.
     """
-    at = 0
-    for text in range(ptr.shape[0] - 1):
-        for i in range(ptr[text], ptr[text + 1]):
-            for term in range(word_ptr[ids[i]], word_ptr[ids[i] + 1]):
-                tokens[at] = word_terms[term]
-                at += 1
-        for i in range(code_ptr[text], code_ptr[text + 1]):
-            tokens[at] = codes[i]
-            at += 1
+    if not operators or not any(sign in text for sign in '"+-'):
+        return Query(reader.terms_of(text), [], [], reader.light)
+    terms, required, excluded = [], [], []
+    for sign, phrase, sign_of_word, word, other in _PART.findall(text):
+        part = phrase or word or other
+        if sign == sign_of_word == "" and not phrase:
+            terms += reader.terms_of(part)
+            continue
+        wanted = _phrase_of(part, reader)
+        if "-" in (sign, sign_of_word):
+            excluded += [wanted] if wanted else []
+        else:
+            required += [wanted] if wanted else []
+            terms += reader.terms_of(part)
+    return Query(terms, required, excluded, reader.light)
+
+
+def text_of_query(text: str, *, operators: bool) -> str:
+    """Return a query as plain text, for a pretrained model: without signs, and without what is excluded."""
+    if not operators:
+        return text
+    found = _PART.findall(text)
+    kept = (phrase or word or other for sign, phrase, of_word, word, other in found if "-" not in (sign, of_word))
+    return " ".join(kept)
+
+
+def _phrase_of(part: str, reader: TermReader) -> list[str]:
+    """The terms that must follow each other: those of the words, or the code alone where all is one code."""
+    codes = codes_of(part)
+    return codes if len(codes) == 1 and codes[0] == part.strip().lower() else reader.words_of(part)
 
 
 class Lexicon(NamedTuple):
@@ -173,8 +209,7 @@ class Lexicon(NamedTuple):
     @classmethod
     def of(cls, terms: Sequence[str]) -> Lexicon:
         """Make it of distinct terms."""
-        packed = [term.encode("utf-8", "surrogatepass") for term in terms]
-        order = np.array(sorted(range(len(packed)), key=packed.__getitem__), np.int32)
+        order = np.array(sorted(range(len(terms)), key=terms.__getitem__), np.int32)  # as that of their bytes
         return cls(*map(read_only_view, (*encode_words(terms), order)))
 
     @property
@@ -221,13 +256,3 @@ def _order(lexicon, number, text, ptr, i):
         if lexicon.text[mine + at] != text[other + at]:
             return np.int64(lexicon.text[mine + at]) - np.int64(text[other + at])
     return n - n_other
-
-
-@lean_kernel
-def is_sorted(lexicon):
-    """Whether the terms of a lexicon stand in the order of their bytes, each once."""
-    for i in range(1, lexicon.order.shape[0]):
-        before, number = np.int64(lexicon.order[i - 1]), np.int64(lexicon.order[i])
-        if _order(lexicon, before, lexicon.text, lexicon.ptr, number) >= 0:
-            return False
-    return True

@@ -14,7 +14,6 @@ from .._compiled.simd import WIDTH, any_larger, load, multiply_add, splat, store
 SPARSE_COLUMNS = 4 * WIDTH  # of a tile of sparse rows: four sums at a time stay in registers
 _LEAST, _MOST = np.float32(1e-24), np.float32(1e24)  # mean squares between them are accurate
 _ZERO, _ONE, _NAN = np.float32(0.0), np.float32(1.0), np.float32(np.nan)
-_SQUARABLE = 1e-140, 1e140  # float64 whose sums of squares are accurate
 # A key is the bits of a score, in falling order, and the index of a row.
 ABSENT = np.uint64(0xFFFF_FFFF_FFFF_FFFF)  # the last of all keys: no row
 MOST_ROWS = 2**32
@@ -46,32 +45,6 @@ def prepare_rows(rows, scaled, limit, out):
         if scaled and largest > _ZERO:
             copy_scaled(out, i, _ONE / np.sqrt(mean_square(out, i) * np.float32(d)), out, i)
     return n
-
-
-@lean_kernel
-def prepare_sparse(given, ptr, scaled, limit, out, is_zero):
-    """Copy the numbers of sparse rows, each row scaled to length one if ``scaled``.
-
-    ``given`` (n_numbers,) float32 or float64, read-only; ``out`` (n_numbers,) float32 and ``is_zero`` (n,) bool are
-    written. Returns the index of the first number that is NaN or not below ``limit`` in absolute value, or -1.
-    """
-    for i in range(len(is_zero)):
-        largest = square = 0.0
-        for at in range(ptr[i], ptr[i + 1]):
-            if not abs(given[at]) < limit:
-                return at
-            largest = max(largest, abs(np.float64(given[at])))
-        is_zero[i] = largest == 0.0
-        # Divided by one after the other, since squares may leave the range of float64.
-        first = largest if scaled and largest > 0.0 and not _SQUARABLE[0] < largest < _SQUARABLE[1] else 1.0
-        divisor = 1.0
-        if scaled and largest > 0.0:
-            for at in range(ptr[i], ptr[i + 1]):
-                square += (np.float64(given[at]) / first) ** 2
-            divisor = np.sqrt(square)
-        for at in range(ptr[i], ptr[i + 1]):
-            out[at] = np.float64(given[at]) / first / divisor
-    return -1
 
 
 @lean_kernel

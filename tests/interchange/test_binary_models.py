@@ -52,19 +52,6 @@ def test_a_model_that_was_saved_or_pickled_is_the_same(name, tmp_path):
         np.testing.assert_array_equal(back.transform(expected(name)[0]), rows)
 
 
-@pytest.mark.parametrize(("name", "options"), [("fasttext", {"n_removed_components": 1}), ("sent2vec", {})])
-def test_a_model_does_not_learn_on(name, options):
-    model = import_model(FILES / f"{name}.bin").set_params(**options)
-    with pytest.raises(ValueError, match="for inference only"):
-        model.partial_fit(["the cat sits on the mat"] * 5)
-
-
-def test_given_vectors_stay_in_a_partial_fit():
-    model = import_model(FILES / "fasttext.bin")
-    before = model.transform(["the cat sits on the mat"])
-    np.testing.assert_array_equal(model.partial_fit(["the cat sits"]).transform(["the cat sits on the mat"]), before)
-
-
 def test_a_text_decides_the_weights_of_the_words_and_unknown_words_have_ngrams():
     emb = clone(import_model(FILES / "fasttext.bin")).set_params(weighting="idf")
     emb.fit(["the cat", "the dogs", "the cat"])

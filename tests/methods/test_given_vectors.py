@@ -132,8 +132,7 @@ def test_a_pickle_holds_the_vectors_once(source, options):
     model = MeanEmbeddingVectorizer(word_vectors=source(), **options).fit(X)
     expected = model.transform([*X, "zebra"])
     once = array().nbytes
-    moments = 8 * N * N if "n_removed_components" in options else 0
-    assert once < len(pickle.dumps(model)) - moments < 1.4 * once
+    assert once < len(pickle.dumps(model)) < 1.4 * once
     for travel in (lambda m: pickle.loads(pickle.dumps(m)), copy.deepcopy, copy.copy):
         again = travel(model)
         assert again.transform([*X, "zebra"]).tobytes() == expected.tobytes()

@@ -178,16 +178,6 @@ def test_words_that_no_model_knows_are_as_long_as_the_others():
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
 
 
-def test_partial_fit_learns_the_models_once():
-    model = MeanEmbeddingVectorizer(7, word_vectors=models(), random_state=0, n_removed_components=1)
-    half = len(TEXT) // 2
-    first = bits(model.partial_fit(TEXT[:half]).word_vectors_)
-    components = bits(model.components_)
-    model.partial_fit(TEXT[half:])
-    assert bits(model.word_vectors_) == first
-    assert bits(model.components_) != components
-
-
 @pytest.mark.parametrize(
     "sources, n_components, message",
     [

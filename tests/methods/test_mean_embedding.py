@@ -2,7 +2,6 @@
 
 import copy
 
-import joblib
 import numpy as np
 import pytest
 from reference import sif
@@ -70,43 +69,26 @@ def test_hashed_unknown_words_are_freed_of_the_components_too():
     np.testing.assert_allclose(rows @ model.components_.T, 0, atol=1e-6)
 
 
-def test_partial_fit_finds_the_components_of_all_batches():
-    whole = make(n_removed_components=2).fit(X)
-    parts = make(n_removed_components=2).partial_fit(X[:3]).partial_fit(X[3:])
-    np.testing.assert_allclose(parts.components_, whole.components_, atol=1e-5)
-    np.testing.assert_allclose(parts.transform(X), whole.transform(X), atol=1e-5)
-
-
 def test_a_call_that_fails_changes_nothing(monkeypatch):
-    model = make(n_removed_components=1).partial_fit(X[:3])
+    model = make(n_removed_components=1).fit(X[:3])
     before = model.transform(X).tobytes(), model.components_.tobytes(), set(vars(model))
-    shared = copy.copy(model).partial_fit(X[3:])
+    shared = copy.copy(model).fit(X[3:])
     assert shared.components_.tobytes() != before[1]
-    with pytest.raises(ValueError, match="X was made with"):
-        model.partial_fit(SentenceCorpus.from_sentences(X, lowercase=False))
     with pytest.raises(ValueError, match="n_removed_components=4 would leave nothing"):
-        model.set_params(n_removed_components=model.n_features_out_).partial_fit(X)
+        model.set_params(n_removed_components=model.n_features_out_).fit(X)
     model.set_params(n_removed_components=1)
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skembed._word_vectors.processing.strongest_directions", interrupt)
-    for method in (model.partial_fit, model.fit):
-        with pytest.raises(KeyboardInterrupt):
-            method(X)
+    monkeypatch.setattr("skembed._meta_estimators.mean_embedding.strongest_directions", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
     fresh = make(n_removed_components=1)
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(X)
     assert set(vars(fresh)) == set(vars(make()))
     assert (model.transform(X).tobytes(), model.components_.tobytes(), set(vars(model))) == before
-
-
-def test_partial_fit_goes_on_from_memory_that_may_not_be_written_to(tmp_path):
-    joblib.dump(make(n_removed_components=1).partial_fit(X[:3]), tmp_path / "model")
-    parts = joblib.load(tmp_path / "model", mmap_mode="r").partial_fit(X[3:])
-    expected = make(n_removed_components=1).partial_fit(X[:3]).partial_fit(X[3:])
-    assert parts.transform(X).tobytes() == expected.transform(X).tobytes()
 
 
 def test_idf_is_the_smooth_one_of_scikit_learn():

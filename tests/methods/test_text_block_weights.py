@@ -83,7 +83,7 @@ def test_without_labels_idf_counts_twice_in_lsa():
 
 def test_directions_of_halves_count_by_their_strength(monkeypatch):
     found = rows_by_block(make().fit(S, Y), S)["halves"]
-    monkeypatch.setattr(halves, "_weigh_directions", lambda learner, texts: None)
+    monkeypatch.setattr(halves, "multiply_vectors", lambda learner, matrix: None)
     plain = rows_by_block(make().fit(S, Y), S)["halves"].toarray()
     _, strengths, directions = np.linalg.svd(plain, full_matrices=False)
     expected = normalize(plain @ directions.T * strengths**0.5)

@@ -97,28 +97,6 @@ def test_inference_only_transforms_and_learns_no_more(name, tmp_path):
     assert learned(skembed.load(again)) == learned(back)
 
 
-@pytest.mark.parametrize("name", ["MeanEmbeddingVectorizer-joined", "MeanEmbeddingVectorizer-given-hash"])
-def test_common_components_go_on_with_the_same_bits(name, tmp_path):
-    back = skembed.load(saved(name, tmp_path / "model"))
-    straight_on = copy.deepcopy(fitted(name)).partial_fit(TEXT[::-1])
-    assert learned(back.partial_fit(TEXT[::-1])) == learned(straight_on)
-    back = skembed.load(saved(name, tmp_path / "model", inference_only=True))
-    with pytest.raises(ValueError, match="saved for inference only"):
-        back.partial_fit(TEXT)
-
-
-@pytest.mark.filterwarnings("ignore:The learning by partial_fit:FutureWarning")
-def test_learning_on_within_a_mean_has_the_same_bits(tmp_path):
-    name = "MeanEmbeddingVectorizer-removed"
-    back = skembed.load(saved(name, tmp_path / "model"))
-    assert back.word2vec_.word_vectors_ is back.word_vectors_
-    straight_on = copy.deepcopy(fitted(name)).partial_fit(TEXT[::-1])
-    assert learned(back.partial_fit(TEXT[::-1])) == learned(straight_on)
-    back = skembed.load(saved(name, tmp_path / "model", inference_only=True))
-    with pytest.raises(ValueError, match="saved for inference only"):
-        back.partial_fit(TEXT)
-
-
 def test_the_tokenizer_of_init_and_corpus_stays(tmp_path):
     start = skembed.CBOSVectorizer(6, min_count=1, stop_words=["the"]).fit(TEXT)
     model = skembed.SiameseCBOWVectorizer(init=start, max_iter=1, random_state=0).fit(TEXT)
