@@ -41,7 +41,7 @@ Found = TypeVar("Found")
 
 
 class Threads:
-    """A pool of threads. Inside a ``with`` block they are kept for the next call: to start one takes as long as an item."""
+    """A pool of threads; inside a ``with`` block, they are kept for the next call."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads

@@ -357,6 +357,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         else:
             checkpoint.refuse("word_vectors")
             words, vectors, _ = read_source(source)
+            words = corpus.tokenizer.forms_of(words)
             check_given(corpus, words)
         if self.word_vectors is not None and not is_list(self.word_vectors):
             warn_of_another_length(self, "n_components", vectors.shape[1], "word_vectors")

@@ -179,13 +179,15 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         rows = np.zeros((len(number), self.n_features_out_), np.float32)
         store = store_of(self.cache, self._identity, is_fast=is_path(self.model))
-        known = store.get(list(number))
+        known = {} if store is None else store.get(list(number))
         for key, row in known.items():
             rows[number[key]] = row
         self._embed_new({key: text for key, text in zip(keys, texts) if key not in known}, number, rows, store)
         return rows if len(rows) == len(texts) else rows[[number[key] for key in keys]]
 
-    def _embed_new(self, new: dict[bytes, str], number: dict[bytes, int], rows: np.ndarray, store: Store) -> None:
+    def _embed_new(
+        self, new: dict[bytes, str], number: dict[bytes, int], rows: np.ndarray, store: Store | None
+    ) -> None:
         """Write the rows of texts that are not known, some at a time, to `rows` and to the store."""
         if len(new) >= _MANY or (new and not getattr(self, "_is_known", False)):
             self._check_identity()
@@ -195,7 +197,8 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
             part = keys[first : first + self.batch_size]
             found = self._embed([new[key] for key in part], self.n_features_out_)
             rows[[number[key] for key in part]] = found
-            store.put(dict(zip(part, found)))
+            if store is not None:
+                store.put(dict(zip(part, found)))
             now = time.perf_counter()
             if self.verbose and now - shown > _PAUSE:
                 self._show(first + len(part), len(keys), now - began)

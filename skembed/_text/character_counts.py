@@ -89,7 +89,7 @@ class NgramVocabulary:
         path = np.zeros(int(self.depths.max()) + 1, np.int64)
         _edges_of_sorted(self.depths.astype(np.int32), self.characters.astype(np.uint32), path, edges)
         columns = np.where(self.is_ngram, np.cumsum(self.is_ngram) - 1, -1).astype(np.int32)
-        return trie_of(edges), columns
+        return trie_of(edges, len(edges)), columns
 
     def count(self, texts: Sequence[str], analyzer: CharacterNgrams, threads: Threads) -> Counts:
         """Count the n-grams of texts."""

@@ -13,17 +13,7 @@ from .._compiled.threads import Threads
 from .character_ngrams import MARK, CharacterNgrams
 from .character_spans import Lengths, Spans, cut_to_spans
 from .ngram_hash import SharedRows
-from .ngram_trie import (
-    add_edges,
-    add_words,
-    count_bytes,
-    find_tokens,
-    has_room,
-    larger_trie,
-    learn_tokens,
-    new_trie,
-    spell,
-)
+from .ngram_trie import add_edges, add_words, count_bytes, find_tokens, has_room, learn_tokens, new_trie, spell, trie_of
 from .scanner import KnownWords, Scanner, pack_words
 from .sources import decode_words, offsets
 from .vocabulary import Vocabulary
@@ -71,7 +61,7 @@ class GrowingTrie:
                 f"More than {MOST_NODES} distinct n-grams of characters. Lower the second number of ngram_range."
             )
         if not has_room(n_all, self.trie):
-            self.trie = larger_trie(self.trie, min(2 * n_all, MOST_NODES))
+            self.trie = trie_of(self.edges, min(2 * n_all, MOST_NODES))
 
     def distinct(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct nodes among some, and the position of each among them."""

@@ -169,19 +169,10 @@ def new_trie(n_nodes: int = 1 << 10) -> Trie:
     return Trie(np.zeros(n_slots * STRIDE, np.uint64), np.zeros(n_nodes, np.uint64), np.ones(1, np.int64))
 
 
-def larger_trie(trie: Trie, n_nodes: int) -> Trie:
-    """Return a trie with the same nodes and room for this many in all."""
-    n_used = int(trie.state[0])
-    larger = new_trie(n_nodes)
-    larger.edges[:n_used] = trie.edges[:n_used]
-    fill_slots(larger.edges[:n_used], larger.slots)
-    return Trie(larger.slots, larger.edges, trie.state)
-
-
-def trie_of(edges: np.ndarray) -> Trie:
-    """Return the trie that has these edges; nothing can be added to it."""
-    trie = new_trie(len(edges))
-    trie.edges[:] = edges
-    fill_slots(trie.edges, trie.slots)
+def trie_of(edges: np.ndarray, n_nodes: int) -> Trie:
+    """Return the trie that has these edges and room for this many nodes."""
+    trie = new_trie(n_nodes)
+    trie.edges[: len(edges)] = edges
+    fill_slots(edges, trie.slots)
     trie.state[0] = len(edges)
     return trie

@@ -6,7 +6,7 @@ A :class:`Tokenizer` holds the options and nothing else; the modules encoder and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -61,35 +61,9 @@ Stemmer: TypeAlias = str | _Stemmer | None
 
 @dataclass(frozen=True, init=False)
 class Tokenizer:
-    r"""The options that turn a sentence into words.
+    """The options that turn a sentence into words, as the parameters of estimators; see there what each means.
 
     Two tokenizers with the same options are equal. A tokenizer never changes.
-
-    Parameters
-    ----------
-    analyzer : {"word", "char", "char_wb", "word+char_wb"}, CharacterNgrams or callable, default="word"
-        "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``, and
-        "word+char_wb" means ``CharacterNgrams("char_wb", (3, 4), words=True)``. A callable receives each raw item (a
-        sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`, `lowercase` and
-        `stop_words` are then not used.
-    token_pattern : str or None, default=None
-        Regular expression of one token, as in :class:`~sklearn.feature_extraction.text.CountVectorizer`. None: words of
-        letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
-        letter and each two neighbouring letters.
-    lowercase : bool, default=True
-        Lower the text before it is split. A capital I with a dot becomes i. Without a pattern, accents are composed too
-        (Unicode's form NFC).
-    stop_words : {"english"}, collection of str or None, default=None
-        Words to leave out, as in scikit-learn.
-    stemmer : callable, str or None, default=None
-        A callable that maps a word to its stem, or the name of a language ("english", "german", ...) for the
-        optional library snowballstemmer. It is called once for each distinct word, not once for each token.
-
-    Examples
-    --------
-    >>> from skembed._text.tokenizer import Tokenizer
-    >>> Tokenizer(stop_words=["the"]).analyze("The cat sat.")
-    ['cat', 'sat']
     """
 
     analyzer: str | _Analyzer
@@ -170,6 +144,26 @@ class Tokenizer:
             return lambda text: split_words(prepare(text))
         find = re.compile(self.token_pattern).findall
         return (lambda text: find(lower_letters(text))) if self.lowercase else find
+
+    def forms_of(self, words: Sequence[str]) -> list[str]:
+        """Return words of other sources as the text has them: composed where it is, unless that is another word too."""
+        if self.analyzer != "word" or self.token_pattern is not None:
+            return list(words)
+        forms, found = set(words), []
+        for word in words:
+            form = compose(word)
+            found.append(word if form in forms else form)
+            forms.add(form)
+        return found
+
+    def unused_options(self) -> list[str]:
+        """Names of the options that are given but mean nothing beside the analyzer."""
+        if not callable(self.analyzer):
+            return []
+        names = [name for name in ("token_pattern", "stop_words") if getattr(self, name) is not None]
+        if isinstance(self.analyzer, CharacterNgrams) and self.analyzer.lowercase and not self.lowercase:
+            names.append("lowercase")
+        return names
 
     def join(self, words: Iterable[str]) -> str:
         """A text of which these are the words."""

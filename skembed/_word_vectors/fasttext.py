@@ -108,13 +108,7 @@ def is_binary_model(path: str | os.PathLike[str]) -> bool:
 
 
 def open_binary_model(path: str | os.PathLike[str]) -> BinaryModel:
-    """Read settings and dictionary, and check all sizes against the length of the file.
-
-    Raises
-    ------
-    ValueError
-        If the file is truncated or damaged, or a model that is not supported; names file and field.
-    """
+    """Read settings and dictionary, and check all sizes by the length of the file; a ValueError names the field."""
     name = os.fspath(user_path(path))
     with open(name, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size

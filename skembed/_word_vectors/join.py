@@ -1,24 +1,8 @@
-r"""Word vectors of several models side by side, and then in fewer dimensions.
+"""Word vectors of several models side by side, and then in fewer dimensions.
 
-Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
-of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q` after the first :math:`k`:
-
-.. math::
-
-    \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
-    v_w = \frac{J_w Q_{k + 1 \dots k + d}}{\lVert J_w Q_{k + 1 \dots k + d} \rVert}
-
-or, whitened, where :math:`J_w` has the lengths and weights with which each model sums its vectors, each model scaled so
-that :math:`\sum_w n_w \lVert J_w \rVert^2 = \sum_w n_w`,
-
-.. math::
-
-    \sum_w n_w J_w^T J_w = Q \Lambda Q^T \sum_w n_w, \qquad
-    v_w = \frac{1}{\sqrt{d}} J_w Q_{k + 1 \dots k + d} \Lambda_{k + 1 \dots k + d}^{-1/2}
-
-where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. Nearly all words share the first
-directions, which say how frequent a word is more than what it means; :math:`k = d / 100` as J. Mu and P. Viswanath,
-"All-but-the-Top: Simple and Effective Postprocessing for Word Representations", ICLR 2018, choose it.
+The equations are on the page of MeanEmbeddingVectorizer. The first directions, a hundredth of all, say how frequent a
+word is more than what it means; they are left out as by J. Mu and P. Viswanath, "All-but-the-Top: Simple and Effective
+Postprocessing for Word Representations", ICLR 2018.
 """
 
 from __future__ import annotations
@@ -49,6 +33,7 @@ def join_word_vectors(
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
+    found = [(corpus.tokenizer.forms_of(words), vectors) for words, vectors in found]
     for index, (words, _) in enumerate(found):
         if known_fraction(corpus, words) == 0:  # a model without words of the text adds only noise
             check_given(corpus, words, f"word_vectors[{index}]")

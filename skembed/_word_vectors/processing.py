@@ -12,13 +12,7 @@ from .._text.sources import offsets
 
 
 def no_moments(n_components: int, purpose: str) -> np.ndarray:
-    """Return a zero matrix for second moments, (n_components, n_components) float64.
-
-    Raises
-    ------
-    MemoryError
-        If the moments and their eigenvectors need more memory than the machine has; names the purpose.
-    """
+    """Return a zero matrix for second moments, float64; a MemoryError names the purpose if the machine is too small."""
     n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
     try:
         if n_bytes > _memory_of_machine():
@@ -81,7 +75,7 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
 
 
 def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) -> np.ndarray:
-    """Replace the float32 vector of each word with a digit by a random one of a length, from its text alone, in place."""
+    """Replace the vector of each word with a digit by a random one of a length, from its text alone, in place."""
     from .bag import hash_vectors  # numba takes a while to import
 
     rows = [row for row, word in enumerate(words) if any(map(str.isdigit, word))]

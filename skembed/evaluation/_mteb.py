@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._compiled.arrays import rescaled
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.input import as_sentences, iter_texts
 from .._validation.columns import Matrix, Rows, as_list, as_matrix, columns_of
@@ -124,7 +123,7 @@ class MTEBEncoder:
             Cosines.
         """
         first, second = _rows(embeddings1, "embeddings1"), _rows(embeddings2, "embeddings2")
-        return cosine_similarity(rescaled(first), rescaled(second))
+        return cosine_similarity(first, second)
 
     def similarity_pairwise(self, embeddings1: Rows, embeddings2: Rows) -> np.ndarray:
         """Cosine of each row with the same row; 0 where one is zero.

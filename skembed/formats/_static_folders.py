@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
 from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
 from .._validation.messages import brief
 from .._validation.values import JSON, describe_unreadable, parse_json
-from ._fitted import with_fitted
+from ._fitted import check_is_sum, is_encodable, with_fitted
 
 VECTORS, TOKENIZER, CONFIG, MODULES = "model.safetensors", "tokenizer.json", "config.json", "modules.json"
 _PROMPTS = "config_sentence_transformers.json"
@@ -39,14 +39,6 @@ _REPLACING_CAPITAL: dict[str, JSON] = _REPLACING | {"pattern": {"String": CAPITA
 _LOWERING_ALONE: list[dict[str, JSON]] = [_REPLACING_CAPITAL, {"type": "Lowercase"}]  # where there is a pattern
 _TYPES = "sentence_transformers.models."
 _N_TESTED = 2000  # words
-
-
-class Written(NamedTuple):
-    """What a folder holds, and sentences to compare its rows with those of the estimator."""
-
-    n_words: int
-    n_left_out: int
-    sentences: list[str]
 
 
 def recognises(folder: Path) -> bool:
@@ -179,8 +171,11 @@ def _ends_with_normalize(file: Path) -> bool:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def write(estimator: PooledVectorizer, folder: Path) -> Written:
-    """Write the files of an estimator; a TypeError or ValueError says what they cannot express."""
+def write(estimator: PooledVectorizer, folder: Path) -> tuple[int, int, list[str]]:
+    """Write the files of an estimator; a TypeError or ValueError says what they cannot express.
+
+    Returns how many words were written and left out, and sentences to compare the rows of both.
+    """
     _check_expressible(estimator)
     if isinstance(estimator._state.tokenizer.analyzer, PieceTokenizer):
         tokenizer, words, vectors = _with_pieces(estimator, estimator._state.tokenizer.analyzer)
@@ -195,14 +190,13 @@ def write(estimator: PooledVectorizer, folder: Path) -> Written:
     # Of words that capitals change there is a warning.
     capitals = [word.upper() if _is_lowered_alike(estimator, word) else word for word in tested]
     sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
-    return Written(len(words), n_left_out, sentences)
+    return len(words), n_left_out, sentences
 
 
 def _check_expressible(estimator: PooledVectorizer) -> None:
     """Raise an error that says what the other programs cannot do."""
+    check_is_sum(estimator)
     name = type(estimator).__name__
-    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
-        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
     tokenizer, unknown = estimator._state.tokenizer, estimator._treats_unknown(estimator._state)
     faults = {
         f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
@@ -246,7 +240,7 @@ def _with_pieces(estimator: PooledVectorizer, pieces: PieceTokenizer) -> tuple[d
 def _words_and_vectors(estimator: PooledVectorizer) -> tuple[list[str], np.ndarray, int]:
     """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
     analyze, vocabulary = estimator._state.tokenizer.analyze, estimator.vocabulary_
-    words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
+    words = [word for word in vocabulary if analyze(word) == [word] and is_encodable(word)]
     if estimator._state.tokenizer.token_pattern is None:
         unspaced, words = words, [word for word in words if not UNSPACED_LETTER.search(word)]
         if len(words) < len(unspaced):
@@ -282,27 +276,16 @@ def _is_lowered_alike(estimator: PooledVectorizer, word: str) -> bool:
     return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
 
 
-def _normalizers(tokenizer: Tokenizer) -> list[dict[str, JSON]]:
-    if tokenizer.token_pattern is None:
-        return _LOWERING if tokenizer.lowercase else [_COMPOSING]
-    return _LOWERING_ALONE if tokenizer.lowercase else []
-
-
-def _is_utf8(word: str) -> bool:
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JSON]:
     """How the other programs find these words; the unknown token comes first."""
     unknown = "[UNK]"
     while unknown in estimator.vocabulary_:
         unknown += "_"
-    normalizers = _normalizers(estimator._state.tokenizer)
-    pattern = _PATTERNS[estimator._state.tokenizer.token_pattern]
+    options = estimator._state.tokenizer
+    if options.token_pattern is None:
+        normalizers = _LOWERING if options.lowercase else [_COMPOSING]
+    else:
+        normalizers = _LOWERING_ALONE if options.lowercase else []
     vocabulary = {token: index for index, token in enumerate([unknown, *words])}
     return {
         "version": "1.0",
@@ -310,7 +293,12 @@ def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JS
         "padding": None,
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
-        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"Regex": _PATTERNS[options.token_pattern]},
+            "behavior": "Removed",
+            "invert": True,
+        },
         "post_processor": None,
         "decoder": None,
         "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": unknown},
@@ -343,20 +331,8 @@ Sentence vectors of {n_words:,} words, exported by skembed {version}. A sentence
 words, divided by its length.
 
 ```python
-from model2vec import StaticModel
+from model2vec import StaticModel  # or: from sentence_transformers import SentenceTransformer
 
 rows = StaticModel.from_pretrained("this folder").encode(["A sentence."])
-```
-
-```python
-from sentence_transformers import SentenceTransformer
-
-rows = SentenceTransformer("this folder").encode(["A sentence."])
-```
-
-```python
-import skembed
-
-rows = skembed.formats.import_model("this folder").transform(["A sentence."])
 ```
 """
