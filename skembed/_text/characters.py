@@ -53,6 +53,17 @@ class GrowingTrie:
             self.make_room(abs(int(spans.reach[progress[0]])))
         return tokens
 
+    def add(self, ngrams: Sequence[str]) -> np.ndarray:
+        """Return the nodes of some n-grams, int64, with what they begin with."""
+        nodes = np.empty(len(ngrams), np.int64)
+        for first in range(0, len(ngrams), _WORDS_AT_ONCE):
+            some = ngrams[first : first + _WORDS_AT_ONCE]
+            text = np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), "<u4")
+            ptr = offsets(np.fromiter(map(len, some), np.int64, len(some)))
+            self.make_room(len(text))
+            add_words(text, ptr, self.trie, nodes[first : first + len(some)])
+        return nodes
+
     def make_room(self, n_nodes: int) -> None:
         """Make room for this many more nodes."""
         n_all = int(self.trie.state[0]) + n_nodes
@@ -176,13 +187,7 @@ class KnownNgrams:
             self._id_of[self._rows.nodes_of([tokens[i] for i in ids.tolist()])] = ids
             return
         known = GrowingTrie(analyzer)
-        nodes = np.empty(len(ids), np.int64)
-        for first in range(0, len(ids), _WORDS_AT_ONCE):
-            some = [tokens[i] for i in ids[first : first + _WORDS_AT_ONCE].tolist()]
-            text = np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), "<u4")
-            ptr = offsets(np.fromiter(map(len, some), np.int64, len(some)))
-            known.make_room(len(text))
-            add_words(text, ptr, known.trie, nodes[first : first + len(some)])
+        nodes = known.add([tokens[i] for i in ids.tolist()])
         self._trie, self._lengths = known.trie, known.lengths
         self._id_of = np.full(len(known.edges), -1, np.int32)
         self._id_of[nodes] = ids

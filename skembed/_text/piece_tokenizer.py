@@ -45,24 +45,10 @@ _FORMS: Any = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 class PieceTokenizer(DataTokenizer):
-    """Callable from a text to its tokens, for the parameter `analyzer`.
+    """Callable from a text to its tokens, for the parameter `analyzer`, made of the content of a ``tokenizer.json``.
 
-    Parameters
-    ----------
-    text : str
-        The content of a file ``tokenizer.json``.
-
-    Attributes
-    ----------
-    tokens : list of str
-        All tokens, by their number.
-    unknown : str
-        The token of pieces that are not in the vocabulary.
-
-    Raises
-    ------
-    ValueError
-        If the text is no tokenizer, or one that cannot be expressed exactly; says which part of it.
+    `tokens` are all tokens by their number, `unknown` is that of pieces that are not in the vocabulary. A ValueError
+    says which part of a tokenizer cannot be expressed exactly.
     """
 
     def __init__(self, text: str) -> None:
