@@ -20,8 +20,7 @@ _GAP = 1024
 def unshared_zeros(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     """Zeros that share no cache line with another array.
 
-    This avoids false sharing: a line that two threads write to moves between their cores each time, and a fit takes up
-    to twice as long. The alignment of numpy's own arrays differs from one process to the next.
+    A line that two threads write to moves between their cores each time, and a fit takes up to twice as long.
     """
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer = np.zeros(n_bytes + _LINES + 2 * _GAP, np.uint8)

@@ -100,10 +100,7 @@ class NgramVocabulary:
 def learn_ngrams(
     texts: Sequence[str], analyzer: CharacterNgrams, min_df: float, threads: Threads
 ) -> tuple[NgramVocabulary, np.ndarray, Counts]:
-    """Return the n-grams that texts have, in how many texts each is, (n_ngrams,) int64, and the counts of the texts.
-
-    ``min_df`` is the least number of texts that have an n-gram, or a fraction of them. A ValueError if none is left.
-    """
+    """Return the n-grams that `min_df` texts have, their numbers of texts (int64), and the counts of the texts."""
     read, trie, nodes_of = _read(texts, analyzer, threads)
     last_row, n_texts = np.zeros((2, len(trie.edges)), np.int64)
     first_row = 0
@@ -188,10 +185,7 @@ def _slices(texts: Sequence[str]) -> Iterator[slice]:
 
 @lean_kernel
 def _keep_columns(tokens, token_ptr, column_of, columns, ptr):
-    """Write the columns of nodes that have one, and where each text begins in them.
-
-    ``column_of`` (n_nodes,) int32, -1 for a node that has none.
-    """
+    """Write the columns of nodes that have one (not -1), and where each text begins in them."""
     n_found = np.int64(0)
     ptr[0] = 0
     for row in range(token_ptr.shape[0] - 1):
@@ -207,8 +201,8 @@ def _keep_columns(tokens, token_ptr, column_of, columns, ptr):
 def _count_columns(columns, ptr, n_bits, spare, starts, counts):
     """Sort the columns of each row and write each once, with how often it was there; returns how many are left.
 
-    ``columns`` int32, of at most `n_bits` bits, and ``ptr`` (n_rows + 1,) int64 are changed in place; ``counts``
-    float32, as long, is written; ``spare`` int32, as long as the longest row, and ``starts`` (256,) int64 hold anything
+    ``columns``, of at most `n_bits` bits, and ``ptr`` are changed in place; ``spare``, as long as the longest row, and
+    ``starts`` (256,) hold anything.
     """
     n = first = np.int64(0)
     for row in range(ptr.shape[0] - 1):
@@ -241,11 +235,7 @@ def _count_columns(columns, ptr, n_bits, spare, starts, counts):
 
 @lean_kernel
 def _count_texts(tokens, token_ptr, nodes, first_row, last_row, n_texts):
-    """Add to the number of texts that have each n-gram.
-
-    ``nodes`` are those of the tokens in the arrays of the last two arguments, (n_nodes,) int64; ``last_row`` is the
-    last row in which each was found, counted from 1, and zeros at first.
-    """
+    """Add to the number of texts that have each n-gram; ``last_row`` is the last row of each, from 1, at first 0."""
     for row in range(token_ptr.shape[0] - 1):
         stamp = first_row + row + 1
         for i in range(token_ptr[row], token_ptr[row + 1]):

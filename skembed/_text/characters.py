@@ -23,10 +23,7 @@ _WORDS_AT_ONCE = 1 << 12
 
 
 class GrowingTrie:
-    """A trie of the n-grams of the texts read so far; for one thread.
-
-    Where words are beside n-grams, all n-grams begin at the node of MARK.
-    """
+    """A trie of the n-grams read so far, for one thread; where words are beside n-grams, these begin at MARK."""
 
     def __init__(self, analyzer: CharacterNgrams) -> None:
         self.trie = new_trie()

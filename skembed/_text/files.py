@@ -53,8 +53,6 @@ def iter_text(
     """Yield batches of sentences, with the indices in them at which a new document begins.
 
     If the tokenizer is compiled, a batch of UTF-8 is not split into lines yet, and [0] marks the first one of a file.
-
-    See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
     """
     try:
         codec = codecs.lookup(encoding)

@@ -1,8 +1,7 @@
 """Compiled trie of character n-grams: from the characters of a text to a node for each n-gram.
 
-A *node* is an n-gram; node 0, the root, is the empty one. An *edge* leads from an n-gram to the one that is a character
-longer. It is the integer ``(parent << 21 | character) + 1``, so it names its n-gram exactly, and n-grams are compared
-without their characters. The edges are in a hash table with open addressing: two n-grams never share a node.
+Node 0, the root, is the empty n-gram. The edge to an n-gram from the one without its last character is the integer
+``(parent << 21 | character) + 1``, in a hash table with open addressing: two n-grams never share a node.
 """
 
 from typing import NamedTuple
@@ -74,7 +73,7 @@ def has_room(n_nodes, trie):
 def learn_tokens(spans, lengths, trie, tokens, progress):
     """Write the nodes of all n-grams in the order of the text, and add new ones; False if it needs a larger trie.
 
-    Then call again. ``progress`` (2,) int64, zeros at first, is the next character and the number of nodes written.
+    Then call again. ``progress`` (2,), zeros at first, is the next character and the number of nodes written.
     """
     characters, reach, _, _ = spans
     n_tokens = progress[1]

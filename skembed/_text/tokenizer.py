@@ -232,7 +232,7 @@ class Tokenizer:
         stemmer: _Stemmer | None = None,
         token_pattern: str | None = None,
     ) -> Tokenizer:
-        """Build a tokenizer from what :meth:`options` returned and from the callables, which that does not hold.
+        """Build a tokenizer from :meth:`options` and the callables, which that does not hold.
 
         A pattern that is not known to be harmless is an error, unless `token_pattern` repeats it.
         """
@@ -276,11 +276,7 @@ def check_pattern(saved: Any, given: str | None) -> None:
 
 
 def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
-    """Return the stemmer of PyStemmer, about twenty times as fast, or None if it is missing or has another version.
-
-    Both libraries are generated from the Snowball rules and have its version. Rules change between versions, and stems
-    must not depend on whether PyStemmer is installed, so its version must equal that of snowballstemmer.
-    """
+    """Return the stemmer of PyStemmer, about twenty times as fast, if it has the same version of the Snowball rules."""
     try:
         from Stemmer import Stemmer
 

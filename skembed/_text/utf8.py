@@ -130,10 +130,7 @@ def _is_small_greek(text, at):
 
 @njit(**INLINE_LLVM)
 def next_lowered(text, at, lowered):
-    """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault.
-
-    ``lowered`` (n_characters,) uint32 is that of batches.lowered_characters
-    """
+    """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault."""
     code, size, fault = np.int64(text[at]), 1, 0
     if code >= 0x80:
         code, size = decode_character(text, at)
@@ -176,10 +173,7 @@ def encode_character(code, arena, at):
 
 @lean_kernel
 def line_feeds(text, n_bytes, ends):
-    """Write the offsets of the line feeds among the first ``n_bytes`` of a text, and return their number.
-
-    Those beyond the length of ``ends`` are only counted.
-    """
+    """Write the offsets of the first ``len(ends)`` line feeds of a text, and return the number of all."""
     found = 0
     for at in range(0, n_bytes, 64):
         bits = line_feed_mask(text, at)
@@ -195,10 +189,7 @@ def line_feeds(text, n_bytes, ends):
 
 @lean_kernel
 def join_slices(data, offsets, text, ends):
-    """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these.
-
-    ``data`` uint8, ``offsets`` (n + 1,) int64, ``text`` (n_bytes + n + padding,) uint8, ``ends`` (n,) int64.
-    """
+    """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these."""
     at = 0
     for i in range(ends.shape[0]):
         for j in range(offsets[i], offsets[i + 1]):

@@ -1,7 +1,6 @@
 """Binary models of fastText and of epfml/sent2vec: one layout, with different versions and kinds of rows.
 
-Little-endian and without padding: magic number, version, settings, dictionary, the matrix of source vectors (a row for
-each word, then rows that n-grams share), the matrix of target vectors. Only what a sentence needs is read.
+Little-endian and without padding. Only what a sentence needs is read.
 """
 
 from __future__ import annotations
@@ -223,10 +222,7 @@ def _check_matrices(file: IO[bytes], n_bytes: int, n_rows: int, settings: dict[s
 def write_binary_model(
     file: IO[bytes], words: Sequence[tuple[bytes, int]], vectors: NDArray[np.float32], lengths: tuple[int, int]
 ) -> None:
-    """Write a model of fastText, as of skip-grams: words with their counts, and rows of words, then those of n-grams.
-
-    The matrix of target vectors, which only training needs, is of zeros.
-    """
+    """Write a model of fastText, as of skip-grams: rows of words, then those of n-grams; target vectors are zeros."""
     n_components, n_buckets = vectors.shape[1], len(vectors) - len(words)
     n_tokens = sum(count for _, count in words)
     settings = (n_components, 5, 5, 1, 5, 1, _NEGATIVE_SAMPLING, _SKIPGRAM, n_buckets, *lengths, 100, 1e-4)

@@ -30,8 +30,7 @@ _CONTROL_IN_WORD = re.compile(rb"[\x00-\x1f\x7f]")
 class BinaryRows:
     """Rows of the word2vec binary format: a word, a space, little-endian floats and possibly a line end.
 
-    Nothing marks the start of a row. After a word with a space, or a changed line end, all following rows are read at
-    the wrong offset; the checks of words and numbers detect that.
+    Nothing marks the start of a row: what shifts one row shifts all after it, which checks of words and numbers detect.
     """
 
     advice = (

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .matches import SIF_A, WordVectors, check_given, counts_of, known_fraction
-from .processing import no_moments, strongest_directions
+from .processing import strongest_directions
 from .read import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
@@ -80,7 +80,7 @@ def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
 
 
 def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
-    moments = no_moments(vectors.shape[1], f"n_components={n_components} of joined word_vectors")
+    moments = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), _STEP):
         chunk = vectors[start : start + _STEP].astype(np.float64)
         moments += (chunk * weights[start : start + _STEP, None]).T @ chunk

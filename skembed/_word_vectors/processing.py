@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import offsets
-
-
-def no_moments(n_components: int, purpose: str) -> np.ndarray:
-    """Return a zero matrix for second moments, float64; a MemoryError names the purpose if the machine is too small."""
-    n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
-    try:
-        if n_bytes > _memory_of_machine():
-            raise MemoryError
-        return np.zeros((n_components, n_components))
-    except MemoryError:
-        raise MemoryError(
-            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Use "
-            "shorter vectors or drop this option."
-        ) from None
-
-
-def _memory_of_machine() -> float:
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):  # unknown on this system
-        return float("inf")
 
 
 def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
@@ -57,7 +35,7 @@ def find_components(
     """
     n_components, n_features = shape
     if moments is None:
-        moments = no_moments(n_features, f"n_removed_components={n_components}")
+        moments = np.zeros((n_features, n_features))
     for start in range(0, corpus.n_sentences, _STEP):
         rows = np.asarray(embed(corpus[start : start + _STEP]), np.float64)
         moments = moments + rows.T @ rows  # not in place: copies of the estimator share them

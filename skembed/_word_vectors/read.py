@@ -217,7 +217,7 @@ def _checked(
             if not np.isfinite(vectors[row]).all():
                 fault = "has NaN or infinity (as float32). Remove or correct it"
             raise ValueError(f"{name}: the vector of {words[row]!r:.50} {fault}.")
-    counts = None if counts is None else _as_counts(counts, len(words), name)
+    counts = None if counts is None else np.array(counts, np.int64)
 
     first: dict[str, int] = {}
     for row, word in enumerate(words):
@@ -320,12 +320,3 @@ def _as_vectors(vectors: ArrayLike, n_words: int, more_rows: bool, name: str, *,
     if shared and vectors.dtype == np.float32 and vectors.flags.c_contiguous and not vectors.flags.writeable:
         return vectors
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
-
-
-def _as_counts(counts: ArrayLike, n_words: int, name: str) -> np.ndarray:
-    """Return counts as int64, or raise ValueError."""
-    counts = np.asarray(counts)
-    good = counts.shape == (n_words,) and counts.dtype.kind in "iuf"
-    if not good or not ((counts >= 0) & (counts < 2**63) & (counts == np.floor(counts))).all():
-        raise ValueError(f"{name}: the word counts must be {n_words} whole numbers of at least 0, one for each word.")
-    return counts.astype(np.int64)

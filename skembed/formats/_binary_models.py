@@ -105,7 +105,7 @@ def check_expressible(estimator: PooledVectorizer) -> CharacterNgrams:
 
 
 def write(estimator: PooledVectorizer, file: IO[bytes]) -> tuple[list[str], int]:
-    """Write a model of fastText; returns the words in it, and how many words it cannot hold.
+    """Write a model of fastText; returns the words in it, and how many it cannot hold.
 
     The row of a word is the sum of its tokens without its n-grams of characters, weighted as all rows are.
     """

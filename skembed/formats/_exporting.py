@@ -72,8 +72,7 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     Warns
     -----
     UserWarning
-        If a word ends in a sigma, which the other programs lower in another way; if text has no spaces between words,
-        of which they make no pairs of letters.
+        If text has no spaces between words: the other programs make no pairs of its letters.
 
     See Also
     --------
@@ -83,8 +82,8 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
 
     Notes
     -----
-    model2vec opens the folder by ``StaticModel.from_pretrained(path)``, sentence-transformers by
-    ``SentenceTransformer(path)``.
+    In capitals, a word that ends in a sigma is another one there. model2vec opens the folder by
+    ``StaticModel.from_pretrained(path)``, sentence-transformers by ``SentenceTransformer(path)``.
 
     Examples
     --------
@@ -123,36 +122,26 @@ def _replaceable(path: PathLike, is_exported: Callable[[Path], bool]) -> Path:
         raise FileExistsError(
             f"{target} exists and is not an exported model (or holds other files too). Choose another name."
         )
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _not_saved(target, error) from error
+    target.parent.mkdir(parents=True, exist_ok=True)
     return target
-
-
-def _not_saved(target: Path, error: OSError) -> OSError:
-    return OSError(error.errno, f"The exported model cannot be saved to {target}: {error.strerror}")
 
 
 @contextmanager
 def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
     """Give a folder to write to, which takes its place at `path`, or that of such a model, if all goes well."""
     target = _replaceable(path, lambda folder: folder.is_dir() and {entry.name for entry in folder.iterdir()} <= files)
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
-            new, old = Path(beside, "new"), Path(beside, "old")
-            new.mkdir()
-            yield new
-            if target.exists():
-                target.rename(old)
-            try:
-                new.rename(target)
-            except BaseException:
-                if old.exists():
-                    old.rename(target)
-                raise
-    except OSError as error:
-        raise _not_saved(target, error) from error
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
+        new, old = Path(beside, "new"), Path(beside, "old")
+        new.mkdir()
+        yield new
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:
+            if old.exists():
+                old.rename(target)
+            raise
 
 
 def _smallest_cosine(estimator: PooledVectorizer, exported: PooledVectorizer, sentences: list[str]) -> float:

@@ -13,9 +13,9 @@ from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._text.character_ngrams import CharacterNgrams
-from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
+from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
-from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
+from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER
 from .._validation.messages import brief
 from .._validation.values import JSON, describe_unreadable, parse_json
 from ._fitted import check_is_sum, is_encodable, with_fitted
@@ -187,8 +187,8 @@ def write(estimator: PooledVectorizer, folder: Path) -> tuple[int, int, list[str
     card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
     (folder / _CARD).write_text(card, encoding="utf-8")
     tested = words[:: 1 + len(words) // _N_TESTED]
-    # Of words that capitals change there is a warning.
-    capitals = [word.upper() if _is_lowered_alike(estimator, word) else word for word in tested]
+    # At the end of a word, the other programs lower Σ in another way.
+    capitals = [word if "Σ" in word.upper() else word.upper() for word in tested]
     sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
     return len(words), n_left_out, sentences
 
@@ -252,28 +252,10 @@ def _words_and_vectors(estimator: PooledVectorizer) -> tuple[list[str], np.ndarr
             )
     if not words:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
-    if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
-        warnings.warn(
-            f"Words such as {other!r} end in a sigma. Of a text in capitals, {type(estimator).__name__} makes ς at the "
-            "end and the other programs σ, so they do not find the word there.",
-            UserWarning,
-            stacklevel=4,
-        )
     rows = [vocabulary[word] for word in words]
     vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
     np.multiply(estimator._summed_vectors(estimator._state)[rows], estimator.word_weights_[rows, None], out=vectors[1:])
     return words, vectors, len(vocabulary) - len(words)
-
-
-def _is_lowered_alike(estimator: PooledVectorizer, word: str) -> bool:
-    """Whether the estimator and the other programs make the same of a word in capitals."""
-    capitals = word.upper()
-    tokenizer = estimator._state.tokenizer
-    if not tokenizer.lowercase:
-        return True
-    if tokenizer.token_pattern is None:
-        return compose(lower_each(capitals).replace(DOTTED_I, "i")) == lower(capitals)
-    return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
 
 
 def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JSON]:

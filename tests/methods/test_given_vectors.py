@@ -213,9 +213,9 @@ def test_no_matrix_of_moments_without_need():
 @pytest.mark.parametrize("options", [{"n_removed_components": 1}, {"n_components": 2}])
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(options):
     one = {"cat": np.ones(2_000_000, np.float32)}
-    name, value = next(iter(options.items()))
-    model = MeanEmbeddingVectorizer(word_vectors=one if name[2] == "r" else [one], **options)
-    with pytest.raises(MemoryError, match=rf"^{name}={value}.* needs 128000000000000 bytes .* 2000000 components"):
+    is_joined = "n_components" in options
+    model = MeanEmbeddingVectorizer(word_vectors=[one] if is_joined else one, **options)
+    with pytest.raises(MemoryError, match=r"shape \(2000000, 2000000\)"):
         model.fit(["cat dog"])
     assert not hasattr(model, "vocabulary_")
 
