@@ -49,12 +49,11 @@ def embedder(
     FileNotFoundError
         If there is no model at the path; when called, if a worker does not see it.
     ValueError
-        If the model has sparse rows, or `name` is `column`; when called, if a batch has no such column, or several, or
-        has a column `name` already, or has more than 2**31 - 1 numbers in its vectors, or a sentence is not UTF-8
-        (names the row), or another model was saved to the folder meanwhile.
+        If the model has sparse rows, or `name` is `column`; when called, if a batch lacks the column or has `name`
+        already, or is too long for Arrow, if a sentence is not UTF-8, or if another model was saved to the folder.
     TypeError
-        If the model is not a path, or `column` or `name` is not a string; when called, if there is something else than
-        record batches, or a sentence is missing or is not a string (names the row).
+        If an argument has the wrong type; when called, if there is something else than record batches, or a sentence is
+        missing or is not a string (names the row).
 
     Examples
     --------

@@ -34,13 +34,11 @@ def transform(
     Parameters
     ----------
     model : estimator or path-like
-        A fitted estimator with dense rows; or the folder that :func:`skembed.save` wrote, which must stay as it is
-        until the result is computed.
+        A fitted estimator with dense rows; or the folder of :func:`skembed.save`, which must stay as it is.
     sentences : dask.dataframe.Series of str
         Sentences in any order.
     folder : path-like or None, default=None
-        Where an estimator is saved, for the workers to find it. None means a temporary folder of this machine, which is
-        removed when this process ends: enough for workers on this machine.
+        Where an estimator is saved for the workers. None: a temporary folder, for workers on this machine.
     token_pattern : str or None, default=None
         For a path: the special pattern that the model was fitted with, as for :func:`skembed.load`.
 

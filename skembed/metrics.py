@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_array
 
-from ._compiled.arrays import cosines_of_rows, rescaled
+from ._compiled.arrays import cosines_of_rows
 from ._validation.columns import Labels, Rows, as_matrix, as_scores, check_same_length, is_sparse
 
 __all__ = ["paired_cosine_similarity", "pearson_score", "spearman_score"]
@@ -134,10 +134,9 @@ def _checked_scores(y_true: Labels, y_pred: Labels) -> tuple[np.ndarray, np.ndar
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    x, y = rescaled(x[None])[0], rescaled(y[None])[0]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return 0.0
     x, y = x - x.mean(), y - y.mean()
-    # Scaled again: centred values may be small, and their squares would underflow float64.
+    # The squares of small values would underflow float64.
     x, y = x / np.abs(x).max(), y / np.abs(y).max()
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))

@@ -14,6 +14,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -36,30 +37,20 @@ def _class(name: str) -> Any:
     return getattr(skembed, name, None) or getattr(skembed.research, name)
 
 
-def _embedding(cls: str, **options: Any) -> Callable[[], None]:
+def _embed(name: str, **options: Any) -> None:
     """Learn from ordered text, and embed."""
-
-    def run() -> None:
-        model = _class(cls)(**{**_QUICK, **options}).fit(_TEXT, groups=_GROUPS)
-        model.transform(_TEXT[:10] + ["unknown"])
-
-    return run
+    model = _class(name)(**{**_QUICK, **options}).fit(_TEXT, groups=_GROUPS)
+    model.transform(_TEXT[:10] + ["unknown"])
 
 
-def _pairs(cls: str, **options: Any) -> Callable[[], None]:
-    def run() -> None:
-        pairs = skembed.PairCorpus.from_pairs(list(zip(_TEXT[::2], _TEXT[1::2])))
-        _class(cls)(**{**_QUICK, **options}).fit(pairs).transform(_TEXT[:10])
-
-    return run
+def _embed_pairs(name: str, **options: Any) -> None:
+    pairs = skembed.PairCorpus.from_pairs(list(zip(_TEXT[::2], _TEXT[1::2])))
+    _class(name)(**{**_QUICK, **options}).fit(pairs).transform(_TEXT[:10])
 
 
-def _target(cls: str, **options: Any) -> Callable[[], None]:
-    def run() -> None:
-        targets = np.random.default_rng(0).normal(size=(len(_TEXT), 16))
-        _class(cls)(16, random_state=0, **options).fit(_TEXT, targets).transform(_TEXT[:10])
-
-    return run
+def _embed_targets(name: str, **options: Any) -> None:
+    targets = np.random.default_rng(0).normal(size=(len(_TEXT), 16))
+    _class(name)(16, random_state=0, **options).fit(_TEXT, targets).transform(_TEXT[:10])
 
 
 def _adapted() -> None:
@@ -92,21 +83,21 @@ PARTS: dict[str, Callable[[], None]] = {
     "TextVectorizer": _text,
     "SearchIndex": _index,
     "nearest": _search,
-    "CBOSVectorizer": _embedding("CBOSVectorizer"),
-    "Sent2VecVectorizer": _embedding("Sent2VecVectorizer", n_buckets=100),
-    "Word2VecVectorizer": _embedding("Word2VecVectorizer"),
-    "FastSentVectorizer": _embedding("FastSentVectorizer"),
-    "SiameseCBOWVectorizer": _embedding("SiameseCBOWVectorizer"),
-    "ParagraphVectorizer": _embedding("ParagraphVectorizer"),
-    "CPhraseVectorizer": _embedding("CPhraseVectorizer"),
-    "SkipThoughtVectorizer": _embedding("SkipThoughtVectorizer", word_components=16),
-    "SequentialDenoisingAutoencoder": _embedding("SequentialDenoisingAutoencoder", word_components=16),
-    "RecursiveAutoencoderVectorizer": _embedding("RecursiveAutoencoderVectorizer"),
-    "ParaphraseVectorizer": _pairs("ParaphraseVectorizer"),
-    "CSEVectorizer": _pairs("CSEVectorizer", n_filters=16),
-    "GRANVectorizer": _pairs("GRANVectorizer", n_units=16),
-    "TargetVectorizer": _target("TargetVectorizer", max_iter=1),
-    "StudentVectorizer": _target("StudentVectorizer"),
+    "CBOSVectorizer": partial(_embed, "CBOSVectorizer"),
+    "Sent2VecVectorizer": partial(_embed, "Sent2VecVectorizer", n_buckets=100),
+    "Word2VecVectorizer": partial(_embed, "Word2VecVectorizer"),
+    "FastSentVectorizer": partial(_embed, "FastSentVectorizer"),
+    "SiameseCBOWVectorizer": partial(_embed, "SiameseCBOWVectorizer"),
+    "ParagraphVectorizer": partial(_embed, "ParagraphVectorizer"),
+    "CPhraseVectorizer": partial(_embed, "CPhraseVectorizer"),
+    "SkipThoughtVectorizer": partial(_embed, "SkipThoughtVectorizer", word_components=16),
+    "SequentialDenoisingAutoencoder": partial(_embed, "SequentialDenoisingAutoencoder", word_components=16),
+    "RecursiveAutoencoderVectorizer": partial(_embed, "RecursiveAutoencoderVectorizer"),
+    "ParaphraseVectorizer": partial(_embed_pairs, "ParaphraseVectorizer"),
+    "CSEVectorizer": partial(_embed_pairs, "CSEVectorizer", n_filters=16),
+    "GRANVectorizer": partial(_embed_pairs, "GRANVectorizer", n_units=16),
+    "TargetVectorizer": partial(_embed_targets, "TargetVectorizer", max_iter=1),
+    "StudentVectorizer": partial(_embed_targets, "StudentVectorizer"),
     "AdaptedVectorizer": _adapted,
 }
 

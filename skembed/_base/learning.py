@@ -66,6 +66,7 @@ def check_agrees_with_init(init: WordVectors | None, corpus: SentenceCorpus, nam
 def vocabulary_with_init(estimator: Learner, corpus: SentenceCorpus, state: FittedState) -> FittedState:
     """The state with the words of `init` before those of the text that it lacks."""
     start = read_start(estimator.init)
+    start = start._replace(words=corpus.tokenizer.forms_of(start.words))
     check_given(corpus, start.words, "init")
     warn_of_another_length(estimator, estimator._option_of_length, start.vectors.shape[1], "init")
     # What stands for a piece of text that the tokenizer of another program does not know is no word to learn.

@@ -146,6 +146,7 @@ def with_given(corpus: SentenceCorpus, source: Any) -> tuple[list[str], np.ndarr
         words += [word for word in model.vocabulary_ if word not in known and analyze(word) == [word]]
         return words, _sums_of(model, words)
     theirs, vectors, _ = read_source(source)
+    theirs = corpus.tokenizer.forms_of(theirs)
     check_given(corpus, theirs)
     row_of = {word: row for row, word in enumerate(theirs)}
     words += [word for word in theirs if word not in known and analyze(word) == [word]]

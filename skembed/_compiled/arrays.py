@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._validation.columns import Matrix, is_sparse
+from .._validation.columns import is_sparse
 from .._validation.constraints import INT32_MAX
 
 _LINES = 128  # bytes of two cache lines, which processors fetch in pairs
@@ -20,8 +20,7 @@ _GAP = 1024
 def unshared_zeros(shape: int | tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
     """Zeros that share no cache line with another array.
 
-    This avoids false sharing: a line that two threads write to moves between their cores each time, and a fit takes up
-    to twice as long. The alignment of numpy's own arrays differs from one process to the next.
+    A line that two threads write to moves between their cores each time, and a fit takes up to twice as long.
     """
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     buffer = np.zeros(n_bytes + _LINES + 2 * _GAP, np.uint8)
@@ -127,46 +126,13 @@ def row_norms(rows: np.ndarray) -> np.ndarray:
     return np.asarray(norms)
 
 
-def rescaled(rows: Matrix) -> Matrix:
-    """Return rows of the same directions, scaled where their squares would overflow or underflow."""
-    if not rows.shape[1]:
-        return rows
-    low, high = _SQUARABLE[rows.dtype.name]
-    largest = np.maximum(_dense(rows.max(axis=1)), -_dense(rows.min(axis=1)))
-    odd = (largest > 0) & ((largest < low) | (largest > high))
-    if not odd.any():
-        return rows
-    divisors = np.where(odd, largest, largest.dtype.type(1))
-    if not is_sparse(rows):
-        return rows / divisors[:, None]
-    rows = rows.copy()
-    rows.data /= np.repeat(divisors, np.diff(rows.indptr))
-    return rows
-
-
-def cosines_of_rows(A: Matrix, B: Matrix) -> np.ndarray:
+def cosines_of_rows(A: Any, B: Any) -> np.ndarray:
     """Cosine of each row of one array and the same row of another: finite float64, both dense or both sparse."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        products = _products(A, B)
-    low, high = _SQUARABLE["float64"]
-    squares = np.concatenate(products[1:])
-    if not low * low * A.shape[1] <= squares.min(initial=1.0) <= squares.max(initial=1.0) <= high * high:
-        products = _products(rescaled(A), rescaled(B))
-    dots, squares_a, squares_b = products
-    norms = np.sqrt(squares_a) * np.sqrt(squares_b)
-    cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
-    return np.clip(cosine, -1.0, 1.0, out=cosine)
-
-
-def _products(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Dot product of each row of A and of B, and of each with itself: infinite or 0 where it is out of range."""
     pairs = (A, B), (A, A), (B, B)
     if is_sparse(A):
         dots, squares_a, squares_b = (np.asarray(x.multiply(y).sum(axis=1)).ravel() for x, y in pairs)
     else:
         dots, squares_a, squares_b = (np.einsum("ij,ij->i", x, y) for x, y in pairs)
-    return dots, squares_a, squares_b
-
-
-def _dense(column: Matrix) -> np.ndarray:
-    return np.asarray(column.toarray() if is_sparse(column) else column).ravel()
+    norms = np.sqrt(squares_a) * np.sqrt(squares_b)
+    cosine = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
+    return np.clip(cosine, -1.0, 1.0, out=cosine)

@@ -288,10 +288,7 @@ INLINE_NUMBA = {**NO_REFCOUNT, "inline": "always"}
 
 
 def kernel(function: Callable[..., object], options: dict[str, object] = COMPILE) -> Any:
-    """Compile a function that Python calls, and keep its code on disk for the next process.
-
-    Where that can neither be written nor read, every process compiles anew.
-    """
+    """Compile a function that Python calls, and keep its code on disk for the next process, where that is possible."""
     compiled = njit(**{**options, "no_cpython_wrapper": False, "pipeline_class": _KernelCompiler})(function)
     if not config.DISABLE_JIT:
         with suppress(RuntimeError):  # "no locator available": nowhere to write

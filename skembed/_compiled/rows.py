@@ -186,10 +186,7 @@ def dots_of_two(outs, pair, selected):
 
 @njit(**INLINE_LLVM)
 def combine(out, i, scale, s, selected):
-    """``out[i]`` is the sum over k of ``scale[s + k]`` times row k of a selection; returns its mean square.
-
-    ``out[i]`` must not be one of these rows.
-    """
+    """``out[i]``, none of the rows, is the sum of ``scale[s + k]`` times row k; returns its mean square."""
     return combine_strided(out, i, (scale, s, ONE_APART), selected)
 
 
@@ -381,10 +378,7 @@ def tanh(x):
 
 @lean_kernel
 def renumber(ids, remap, new_ids):
-    """Write the entry of ``remap`` (n_words,) int32 for each id; returns whether one is below zero.
-
-    ``ids`` and ``new_ids`` (n,) int32 may be the same array
-    """
+    """Write the entry of ``remap`` for each id, also in place; returns whether one is below zero."""
     dropped = False
     for i in range(ids.shape[0]):
         new_ids[i] = remap[ids[i]]

@@ -13,11 +13,9 @@ from .._validation.values import plain
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` means, as scikit-learn and joblib count them, but no more than there are cores.
+    """Return how many threads `n_jobs` means, as joblib counts them, but no more than there are cores.
 
-    More threads than cores would only cost time, and the results are the same. Where joblib would start
-    processes, its rule for threads applies: daemon processes, such as workers of celery and multiprocessing, may not
-    start processes but may start threads.
+    Where joblib would start processes, its rule for threads applies: workers of celery may not start processes.
     """
     from joblib import cpu_count  # takes a while to import
     from joblib.parallel import ThreadingBackend, get_active_backend
@@ -41,7 +39,7 @@ Found = TypeVar("Found")
 
 
 class Threads:
-    """A pool of threads. Inside a ``with`` block they are kept for the next call: to start one takes as long as an item."""
+    """A pool of threads; inside a ``with`` block, they are kept for the next call."""
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads

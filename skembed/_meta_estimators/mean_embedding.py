@@ -303,6 +303,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         else:
             checkpoint.refuse("word_vectors")
             words, vectors, _ = read_source(source)
+            words = corpus.tokenizer.forms_of(words)
             check_given(corpus, words)
         if self.word_vectors is not None and not is_list(self.word_vectors):
             warn_of_another_length(self, "n_components", vectors.shape[1], "word_vectors")
@@ -322,7 +323,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         if not n_removed:
             return state
         embed: Any = lambda some: self._pool(state, encoded_corpus(self, state, some))  # noqa: E731
-        components = self._components_of(second_moments(corpus, embed, width, f"n_removed_components={n_removed}"))
+        components = self._components_of(second_moments(corpus, embed, width))
         processed = state.arrays["_processed_vectors"]
         if processed is state.arrays["word_vectors_"]:
             processed = processed.copy()

@@ -71,15 +71,7 @@ def caller_of(model: PretrainedModel) -> Callable[[list[str]], object]:
 
 
 def opened(path: PathLike) -> TextEstimator:
-    """Open a folder or a file as a fitted estimator.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is nothing at the path.
-    ValueError
-        If it is no model that can be read; names the file.
-    """
+    """Open a folder or a file as a fitted estimator; a ValueError names what cannot be read."""
     file = user_path(path)
     if not file.exists():
         raise FileNotFoundError(
@@ -106,17 +98,12 @@ def _looked_up(rows: Mapping[str, ArrayLike], texts: list[str]) -> np.ndarray:
             f"{brief(missing[0])}. Add their rows, or pass the model itself."
         )
     found = [np.asarray(rows[text]) for text in texts]
-    no_row = next((text for text, row in zip(texts, found) if row.ndim != 1 or row.dtype.kind not in "fiu"), None)
-    if no_row is not None:
-        raise ValueError(
-            f"The precomputed row of {brief(no_row)} must be one-dimensional, of numbers, got {brief(rows[no_row])}."
-        )
-    wrong = next((text for text, row in zip(texts, found) if row.shape != found[0].shape), None)
-    if wrong is not None:
-        raise ValueError(
-            f"The precomputed rows differ in shape: that of {brief(texts[0])} has {found[0].shape}, that of "
-            f"{brief(wrong)} has {np.shape(rows[wrong])}."
-        )
+    for text, row in zip(texts, found):
+        if row.ndim != 1 or row.dtype.kind not in "fiu" or row.shape != found[0].shape:
+            raise ValueError(
+                f"The precomputed row of {brief(text)} must be one-dimensional, of numbers, and as long as that of "
+                f"{brief(texts[0])}, got {brief(rows[text])}."
+            )
     return np.array(found)
 
 

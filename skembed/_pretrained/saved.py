@@ -29,23 +29,10 @@ def saved_identity(fitted: PretrainedVectorizer) -> tuple[dict[str, str | int], 
 def reopened(
     given: PretrainedModel | None, path: PretrainedModel | None, entries: Any, probes: np.ndarray | None
 ) -> PretrainedVectorizer:
-    """Return the fitted estimator of a saved model.
+    """Return the fitted estimator of a saved model: the one that is `given` to `load`, or that at the saved `path`.
 
-    Parameters
-    ----------
-    given : object or None
-        What the user passes to `load`; None for the model at `path`.
-    path : str or None
-        What was saved of the parameter.
-    entries, probes
-        See `saved_identity`.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no model at the path.
-    ValueError
-        If the entries are damaged, no model is given, or it is another one.
+    ``entries`` and ``probes`` are those of `saved_identity`. A ValueError if they are damaged, no model is given, or it
+    is another one.
     """
     is_sound = isinstance(entries, dict) and set(entries) == {"name", "width"} and type(entries["name"]) is str
     if not is_sound or type(entries["width"]) is not int or entries["width"] < 1:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from hashlib import blake2b
-from typing import Protocol, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,26 +29,6 @@ _Result = TypeVar("_Result")
 def key_of(text: str) -> bytes:
     """Digest of a text. The text itself is not stored."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-class Store(Protocol):
-    """Rows of one model by the keys of texts."""
-
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
-        """Return the rows that are there."""
-
-    def put(self, rows: dict[bytes, np.ndarray]) -> None:
-        """Keep rows."""
-
-
-class NoStore:
-    """Keeps nothing."""
-
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
-        return {}
-
-    def put(self, rows: dict[bytes, np.ndarray]) -> None:
-        pass
 
 
 class MemoryStore:
@@ -142,8 +122,11 @@ class FileStore:
             return otherwise
 
 
-def store_of(cache: PathLike | None, identity: Identity, *, is_fast: bool) -> Store:
-    """Return where the rows of a model are kept; `is_fast` models need no memory of what they said."""
+Store: TypeAlias = MemoryStore | FileStore  # rows of one model by the keys of texts
+
+
+def store_of(cache: PathLike | None, identity: Identity, *, is_fast: bool) -> Store | None:
+    """Return where the rows of a model are kept, if they are; `is_fast` models need no memory of what they said."""
     if cache is None or identity.probes is None or not identity.probes.any() or (cache == "memory" and is_fast):
-        return NoStore()
+        return None
     return MemoryStore(identity) if cache == "memory" else FileStore(cache, identity)

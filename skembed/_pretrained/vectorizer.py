@@ -41,18 +41,18 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         - the path of a folder of model2vec, of sentence-transformers with a StaticEmbedding or of
           :func:`skembed.save`, of a binary model of fastText or sent2vec, or of a file of word vectors, whose rows are
-          means of words. It is opened in `fit`. Nothing is downloaded.
+          means of words;
         - an object with `encode`, such as a SentenceTransformer, or `transform`, such as a fitted pipeline;
         - a function that turns a list of texts into an array with a row for each;
         - a mapping of text to row: rows that were computed before.
 
-        It is never copied: clones share it.
+        Clones share it. Nothing is downloaded.
     cache : "memory", path or None, default="memory"
-        Where rows are kept, so that no text is embedded twice by one model, as in a grid search. "memory" is for this
-        process, up to 256 MB; models that are named by a path are fast, and are not kept there. The path of a folder is
-        for any process, also of later days. None keeps nothing.
+        Where rows are kept, so that no text is embedded twice by one model. "memory" is for this process, up to 256 MB,
+        without models that are named by a path, which are fast. The path of a folder is for any process. None keeps
+        nothing.
     batch_size : int, default=1000
-        Number of texts that the model gets at once, at most. What is embedded is in the cache after each batch.
+        Number of texts that the model gets at once, at most. The cache has them after each batch.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     verbose : int, default=0
@@ -70,17 +70,16 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     Notes
     -----
-    *A model is known* by its rows of four fixed sentences, not by its name. `fit` asks for them, and so do the first
-    `transform` of a process and each one of 100 new texts or more. If the rows have moved by more than a twentieth of
-    their length, as in a model that was left in training mode or trained on, there is an error. The cache tells models
-    apart by the same rows, within a two-hundredth of their length. What these sentences do not show, such as another
-    limit on the length of texts, is not noticed: choose another folder for it, or ``cache=None``.
+    *A model is known* by its rows of four fixed sentences, for which `fit` and the first `transform` of a process ask,
+    and each one of 100 new texts or more. There is an error if they have moved by more than a twentieth of their
+    length, as in training mode. The cache tells models apart by them too, within a two-hundredth. What they do not
+    show, such as another limit on the length of texts, is not noticed: choose another folder, or ``cache=None``.
 
-    *The cache* in a folder is one SQLite file, which has digests of texts and their rows, no text. Several processes
-    can use it at once. Delete it at any time.
+    *The cache* in a folder is one SQLite file of digests of texts and their rows, without text, for any number of
+    processes. Delete it at any time.
 
-    *Saved folders* of :func:`skembed.save` and :meth:`SearchIndex.save` hold the path or the name of a model, never the
-    model. Where it is no path, pass it to :func:`skembed.load` again. Pickles hold the model.
+    *Saved folders* hold the path or the name of a model, never the model. Where it is no path, pass it to
+    :func:`skembed.load` again. Pickles hold the model.
 
     Examples
     --------
@@ -179,13 +178,15 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
         rows = np.zeros((len(number), self.n_features_out_), np.float32)
         store = store_of(self.cache, self._identity, is_fast=is_path(self.model))
-        known = store.get(list(number))
+        known = {} if store is None else store.get(list(number))
         for key, row in known.items():
             rows[number[key]] = row
         self._embed_new({key: text for key, text in zip(keys, texts) if key not in known}, number, rows, store)
         return rows if len(rows) == len(texts) else rows[[number[key] for key in keys]]
 
-    def _embed_new(self, new: dict[bytes, str], number: dict[bytes, int], rows: np.ndarray, store: Store) -> None:
+    def _embed_new(
+        self, new: dict[bytes, str], number: dict[bytes, int], rows: np.ndarray, store: Store | None
+    ) -> None:
         """Write the rows of texts that are not known, some at a time, to `rows` and to the store."""
         if len(new) >= _MANY or (new and not getattr(self, "_is_known", False)):
             self._check_identity()
@@ -195,7 +196,8 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
             part = keys[first : first + self.batch_size]
             found = self._embed([new[key] for key in part], self.n_features_out_)
             rows[[number[key] for key in part]] = found
-            store.put(dict(zip(part, found)))
+            if store is not None:
+                store.put(dict(zip(part, found)))
             now = time.perf_counter()
             if self.verbose and now - shown > _PAUSE:
                 self._show(first + len(part), len(keys), now - began)

@@ -35,7 +35,7 @@ _WEIGHTS = "weights"  # of the directions of a pretrained model
 _LANDMARKS, _MAP = "landmarks", "map"  # of the rows of a student and of a pretrained model to the teacher's
 _STRETCH = "stretch"  # of the rows of either
 _ATTRIBUTES = {"block_weights_", "n_labelled", "n_texts", "tfidf", "halves", "pretrained", "student"}
-_OF_NGRAMS = ("depths", "characters", "is_ngram")  # arrays of a vocabulary of n-grams of characters
+_OF_NGRAMS = ("text", "lengths")  # arrays of a vocabulary of n-grams of characters
 _OF_DIRECTIONS = ("singular_values_", "explained_variance_", "explained_variance_ratio_")
 
 

@@ -39,8 +39,8 @@ _SPACES = re.compile(r"\s\s+")
 class CharacterNgrams(DataTokenizer):
     """Character n-grams as the tokens of a text, for the parameter `analyzer`.
 
-    It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does. Compiled code does the work,
-    and corpora and models are saved with it. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
+    It cuts text exactly as :class:`~sklearn.feature_extraction.text.CountVectorizer` does, by compiled code, and is
+    saved with corpora and models. ``analyzer="char"`` and ``analyzer="char_wb"`` mean n-grams of one to four
     characters, or of `ngram_range` where an estimator has that; ``analyzer="word+char_wb"`` means words and n-grams of
     three and four.
 
@@ -55,17 +55,11 @@ class CharacterNgrams(DataTokenizer):
     lowercase : bool, default=True
         Lower the text before.
     words : bool, default=False
-        Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams. Each n-gram then
-        begins with "~", which no word has, and accents are composed (Unicode's form NFC) before the text is cut.
+        Whether the words of the text, as ``token_pattern=None`` finds them, come before its n-grams, each of which then
+        begins with "~", which no word has. Accents are composed (Unicode's form NFC).
     n_buckets : int or None, default=None
-        Rows that the n-grams share, by hashing, at most 16,777,216: bounds the size of a model, and the tokens are
-        the numbers of the rows, as "#17". The hash is that of fastText, with "<" and ">" in place of the spaces around
-        a word. None: each n-gram has a row of its own.
-
-    Raises
-    ------
-    ValueError
-        If a parameter has another value.
+        Rows that the n-grams share, by the hash of fastText, at most 16,777,216: bounds the size of a model. The tokens
+        are the numbers of the rows, as "#17", and words stand between "<" and ">". None: each n-gram has its own row.
 
     Notes
     -----

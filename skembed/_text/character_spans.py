@@ -86,10 +86,7 @@ def reach_at(reach, i, shortest):
 
 @lean_kernel
 def _cut_texts(text, text_ptr, is_space, lengths, spans):
-    """Fill `spans` with texts whose runs of white space are one space each; returns the number of characters.
-
-    A single white space stays as it is, as in scikit-learn.
-    """
+    """Fill `spans` with texts in which two or more white spaces are one space; returns the number of characters."""
     characters, reach, ptr, token_ptr = spans
     n = n_tokens = np.int64(0)
     ptr[0] = token_ptr[0] = 0

@@ -13,17 +13,7 @@ from .._compiled.threads import Threads
 from .character_ngrams import MARK, CharacterNgrams
 from .character_spans import Lengths, Spans, cut_to_spans
 from .ngram_hash import SharedRows
-from .ngram_trie import (
-    add_edges,
-    add_words,
-    count_bytes,
-    find_tokens,
-    has_room,
-    larger_trie,
-    learn_tokens,
-    new_trie,
-    spell,
-)
+from .ngram_trie import add_edges, add_words, count_bytes, find_tokens, has_room, learn_tokens, new_trie, spell, trie_of
 from .scanner import KnownWords, Scanner, pack_words
 from .sources import decode_words, offsets
 from .vocabulary import Vocabulary
@@ -33,10 +23,7 @@ _WORDS_AT_ONCE = 1 << 12
 
 
 class GrowingTrie:
-    """A trie of the n-grams of the texts read so far; for one thread.
-
-    Where words are beside n-grams, all n-grams begin at the node of MARK.
-    """
+    """A trie of the n-grams read so far, for one thread; where words are beside n-grams, these begin at MARK."""
 
     def __init__(self, analyzer: CharacterNgrams) -> None:
         self.trie = new_trie()
@@ -63,6 +50,17 @@ class GrowingTrie:
             self.make_room(abs(int(spans.reach[progress[0]])))
         return tokens
 
+    def add(self, ngrams: Sequence[str]) -> np.ndarray:
+        """Return the nodes of some n-grams, int64, with what they begin with."""
+        nodes = np.empty(len(ngrams), np.int64)
+        for first in range(0, len(ngrams), _WORDS_AT_ONCE):
+            some = ngrams[first : first + _WORDS_AT_ONCE]
+            text = np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), "<u4")
+            ptr = offsets(np.fromiter(map(len, some), np.int64, len(some)))
+            self.make_room(len(text))
+            add_words(text, ptr, self.trie, nodes[first : first + len(some)])
+        return nodes
+
     def make_room(self, n_nodes: int) -> None:
         """Make room for this many more nodes."""
         n_all = int(self.trie.state[0]) + n_nodes
@@ -71,7 +69,7 @@ class GrowingTrie:
                 f"More than {MOST_NODES} distinct n-grams of characters. Lower the second number of ngram_range."
             )
         if not has_room(n_all, self.trie):
-            self.trie = larger_trie(self.trie, min(2 * n_all, MOST_NODES))
+            self.trie = trie_of(self.edges, min(2 * n_all, MOST_NODES))
 
     def distinct(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct nodes among some, and the position of each among them."""
@@ -186,13 +184,7 @@ class KnownNgrams:
             self._id_of[self._rows.nodes_of([tokens[i] for i in ids.tolist()])] = ids
             return
         known = GrowingTrie(analyzer)
-        nodes = np.empty(len(ids), np.int64)
-        for first in range(0, len(ids), _WORDS_AT_ONCE):
-            some = [tokens[i] for i in ids[first : first + _WORDS_AT_ONCE].tolist()]
-            text = np.frombuffer("".join(some).encode("utf-32-le", "surrogatepass"), "<u4")
-            ptr = offsets(np.fromiter(map(len, some), np.int64, len(some)))
-            known.make_room(len(text))
-            add_words(text, ptr, known.trie, nodes[first : first + len(some)])
+        nodes = known.add([tokens[i] for i in ids.tolist()])
         self._trie, self._lengths = known.trie, known.lengths
         self._id_of = np.full(len(known.edges), -1, np.int32)
         self._id_of[nodes] = ids

@@ -31,12 +31,12 @@ _SAMPLE, _LEAST = 1000, 10  # words, the most frequent ones; how often they occu
 
 
 def warn_of_useless_stop_words(tokenizer: Tokenizer) -> None:
-    """Warn of stop words that are not used, or that the words of a text never equal."""
+    """Warn of options that are not used, and of stop words that the words of a text never equal."""
+    for name in tokenizer.unused_options():
+        callable_ = "is a callable, which returns the words that count"
+        why = callable_ if tokenizer.characters is None else "cuts the text into n-grams of characters"
+        warn_at_user(f"{name} is not used, since analyzer {why}.")
     if callable(tokenizer.analyzer):
-        if tokenizer.stop_words is not None:
-            callable_ = "is a callable, which returns the words that count"
-            why = callable_ if tokenizer.characters is None else "cuts the text into n-grams of characters"
-            warn_at_user(f"stop_words is not used, since analyzer {why}.")
         return
     stop_words = tokenizer.stop_word_set if tokenizer.stop_words else frozenset()
     for stop_word in sorted(stop_words):

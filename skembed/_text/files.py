@@ -25,9 +25,8 @@ READ_SIZE = 1 << 18  # characters, or bytes, of a file in a batch
 _HEAD_SIZE = 1 << 18  # bytes at the beginning of a file that show what it is
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _NAMES = (".txt", ".txt.gz", ".txt.bz2", ".txt.xz", ".txt.zst")  # in a folder; .zst files raise an error
-# First bytes of files that are not text.
 _COMPRESSED = {b"\x1f\x8b\x08": ".gz", b"BZh91AY&SY": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
-_BEGINNINGS = {
+BEGINNINGS = {  # of files that are not text
     b"\x93NUMPY": "a NumPy array",
     b"PAR1\x15": "a Parquet file",
     b"ARROW1\x00\x00": "an Arrow file",
@@ -54,8 +53,6 @@ def iter_text(
     """Yield batches of sentences, with the indices in them at which a new document begins.
 
     If the tokenizer is compiled, a batch of UTF-8 is not split into lines yet, and [0] marks the first one of a file.
-
-    See :meth:`skembed.SentenceCorpus.from_file` for what is read and what is refused.
     """
     try:
         codec = codecs.lookup(encoding)
@@ -136,7 +133,7 @@ def _check_beginning(file: Path, encoding: str, *, may_be_json: bool) -> None:
     for mark, suffix in _COMPRESSED.items():
         if head.startswith(mark):
             raise ValueError(f"{file} looks compressed. Decompress it, or give it a name that ends in {suffix}.")
-    for mark, kind in _BEGINNINGS.items():
+    for mark, kind in BEGINNINGS.items():
         if head.startswith(mark):
             raise ValueError(
                 f"{file} looks like {kind}, not text. Read it with a library for that format, and {_FROM_SENTENCES}."

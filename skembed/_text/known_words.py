@@ -66,11 +66,6 @@ class KnownTokens:
             self._stemming = threading.RLock()  # for the stemmer, which all caches share
             self._seen = self._new_cache()
 
-    def fits(self, vocabulary: dict[str, int], tokenizer: Tokenizer) -> bool:
-        """Whether these tables are for that vocabulary and that tokenizer."""
-        same = self._vocabulary is vocabulary and self._tokenizer is tokenizer
-        return same and len(self._rows) == len(vocabulary)
-
     def encode(self, batch: Batch, first_row: int = 0) -> EncodedSentences:
         """Return some sentences as ids; errors count rows from `first_row`."""
         if self._is_plain:

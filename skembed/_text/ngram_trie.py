@@ -1,8 +1,7 @@
 """Compiled trie of character n-grams: from the characters of a text to a node for each n-gram.
 
-A *node* is an n-gram; node 0, the root, is the empty one. An *edge* leads from an n-gram to the one that is a character
-longer. It is the integer ``(parent << 21 | character) + 1``, so it names its n-gram exactly, and n-grams are compared
-without their characters. The edges are in a hash table with open addressing: two n-grams never share a node.
+Node 0, the root, is the empty n-gram. The edge to an n-gram from the one without its last character is the integer
+``(parent << 21 | character) + 1``, in a hash table with open addressing: two n-grams never share a node.
 """
 
 from typing import NamedTuple
@@ -74,7 +73,7 @@ def has_room(n_nodes, trie):
 def learn_tokens(spans, lengths, trie, tokens, progress):
     """Write the nodes of all n-grams in the order of the text, and add new ones; False if it needs a larger trie.
 
-    Then call again. ``progress`` (2,) int64, zeros at first, is the next character and the number of nodes written.
+    Then call again. ``progress`` (2,), zeros at first, is the next character and the number of nodes written.
     """
     characters, reach, _, _ = spans
     n_tokens = progress[1]
@@ -169,19 +168,10 @@ def new_trie(n_nodes: int = 1 << 10) -> Trie:
     return Trie(np.zeros(n_slots * STRIDE, np.uint64), np.zeros(n_nodes, np.uint64), np.ones(1, np.int64))
 
 
-def larger_trie(trie: Trie, n_nodes: int) -> Trie:
-    """Return a trie with the same nodes and room for this many in all."""
-    n_used = int(trie.state[0])
-    larger = new_trie(n_nodes)
-    larger.edges[:n_used] = trie.edges[:n_used]
-    fill_slots(larger.edges[:n_used], larger.slots)
-    return Trie(larger.slots, larger.edges, trie.state)
-
-
-def trie_of(edges: np.ndarray) -> Trie:
-    """Return the trie that has these edges; nothing can be added to it."""
-    trie = new_trie(len(edges))
-    trie.edges[:] = edges
-    fill_slots(trie.edges, trie.slots)
+def trie_of(edges: np.ndarray, n_nodes: int) -> Trie:
+    """Return the trie that has these edges and room for this many nodes."""
+    trie = new_trie(n_nodes)
+    trie.edges[: len(edges)] = edges
+    fill_slots(edges, trie.slots)
     trie.state[0] = len(edges)
     return trie

@@ -28,10 +28,7 @@ def add_ngrams(
     n_words: int,
     n_buckets: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Append to each sentence the n-grams of its known words, hashed as in training.
-
-    Tokens that are skipped within n-grams are unknown words, as in training, and n-grams of characters.
-    """
+    """Append to each sentence the n-grams of its words that are not skipped, hashed as in training."""
     n_known = np.diff(offsets(~is_skipped)[ptr])
     orders = range(2, min(max_order, n_known.max(initial=0)) + 1)
     all_ptr = offsets(np.diff(ptr) + sum(np.maximum(n_known - order + 1, 0) for order in orders))
@@ -43,10 +40,7 @@ def add_ngrams(
 
 @lean_kernel
 def _fill_ngrams(words, is_skipped, filled, max_order, n_words, n_buckets):
-    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first.
-
-    ``words`` and ``filled`` are rows, weights, whether they are unknown, and offsets of sentences.
-    """
+    """Copy the words of each sentence and write its n-grams behind them, the shorter ones first."""
     rows, weights, is_unknown, ptr = words
     all_rows, all_weights, all_unknown, all_ptr = filled
     for sentence in range(ptr.shape[0] - 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -44,32 +45,17 @@ PATTERNS: dict[str, Callable[[str], list[str]]] = {
 _FORMS: Any = ("NFC", "NFD", "NFKC", "NFKD")
 
 
+@dataclass(eq=True, unsafe_hash=True, repr=False)
 class PieceTokenizer(DataTokenizer):
-    """Callable from a text to its tokens, for the parameter `analyzer`.
+    """Callable from a text to its tokens, for the parameter `analyzer`, made of the content of a ``tokenizer.json``.
 
-    Parameters
-    ----------
-    text : str
-        The content of a file ``tokenizer.json``.
-
-    Attributes
-    ----------
-    tokens : list of str
-        All tokens, by their number.
-    unknown : str
-        The token of pieces that are not in the vocabulary.
-
-    Raises
-    ------
-    ValueError
-        If the text is no tokenizer, or one that cannot be expressed exactly; says which part of it.
+    `tokens` are all tokens by their number, `unknown` is that of pieces that are not in the vocabulary. A ValueError
+    says which part of a tokenizer cannot be expressed exactly.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._read()
+    text: str
 
-    def _read(self) -> None:
+    def __post_init__(self) -> None:
         entries: Any = parse_json(self.text)
         if not isinstance(entries, dict) or not isinstance(entries.get("model"), dict):
             raise ValueError("it has no entry model, so it is no tokenizer.")
@@ -112,12 +98,6 @@ class PieceTokenizer(DataTokenizer):
             tokens += found
         return tokens
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PieceTokenizer) and self.text == other.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
     def __repr__(self) -> str:
         return f"<PieceTokenizer of {len(self.tokens):,} tokens>"
 
@@ -126,7 +106,7 @@ class PieceTokenizer(DataTokenizer):
 
     def __setstate__(self, state: dict[str, str]) -> None:
         self.text = state["text"]
-        self._read()
+        self.__post_init__()
 
 
 def _kind(entry: Any, what: str) -> str:

@@ -12,19 +12,7 @@ from numba import njit
 
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
 from .sources import CODE, MARK, STACKED, UNSPACED
-from .utf8 import (
-    COMPRESSES,
-    CONTEXT,
-    bit_count,
-    encode_character,
-    load_bytes,
-    lowest_bit,
-    next_lowered,
-    store_bytes,
-    store_positions,
-    utf8,
-    word_mask,
-)
+from .utf8 import CONTEXT, bit_count, encode_character, load_bytes, lowest_bit, next_lowered, store_bytes, word_mask
 from .word_table import (
     ARENA_PADDING,
     FAULTS,
@@ -50,7 +38,6 @@ SEGMENT = 512  # bytes of text that are scanned at a time, a multiple of 64
 # sentence, and whether the byte before is in a span, and where that begins.
 FROM, N_IDS, SENTENCE, IN_SPAN, SPAN_START = range(5)
 
-_LOWERED = 64  # bytes of a span that are lowered in registers; a longer one goes through the arena
 _U0, _U1, _U2, _U3 = (np.uint64(n) for n in (0, 1, 2, 3))
 _NONE, _ZERO, _ONE = (np.int64(n) for n in (-1, 0, 1))  # a plain number is another type, compiled once more
 _HIGH, _LOWER = np.uint64(0x8080808080808080), np.uint64(0x2020202020202020)  # a bit of each byte
@@ -76,8 +63,10 @@ class Segment(NamedTuple):
     """Buffers for one segment: a kernel that allocates pays for reference counting."""
 
     borders: np.ndarray  # (SEGMENT + 80,) int64: where each span begins, and where it ends
-    words: np.ndarray  # (SEGMENT * 4,) uint64: each word's first eight bytes, lowered, the next eight, hash, size
-    stops: np.ndarray  # (SEGMENT + 1,) int64: number of spans, later of words, to the end of each sentence, and in all
+    # (SEGMENT * 4,) uint64: of each word its first eight bytes, lowered, the next eight, hash and size; of a span that
+    # is longer, or has bytes above 127, start and end, and a size above SHORT
+    words: np.ndarray
+    stops: np.ndarray  # (SEGMENT + 1,) int64: number of spans to the end of each sentence, and in all
 
 
 @njit(**INLINE_LLVM)
@@ -111,105 +100,17 @@ def _find_spans(text, ends, scanned, segment):
             stops[n_stops] = (n_borders + bit_count(before)) >> _U1
             n_stops += 1
             next_end = ends[sentence + n_stops] if sentence + n_stops < n_sentences else last_end + 64
-        n_more = bit_count(change)
-        if COMPRESSES and n_more <= 32:
-            store_positions(borders, n_borders, change, at)
-        else:
-            _note_bits(borders, n_borders, change, at)
-        n_borders += n_more
+        _note_bits(borders, n_borders, change, at)
+        n_borders += bit_count(change)
     progress[IN_SPAN] = np.int64(inside)
     return n_borders, n_stops
 
 
 @njit(**INLINE_LLVM)
-def _list_word(known, table, words, n_words, a, b, n):
-    """Note a word of at most SHORT bytes, and prefetch its slots."""
-    key = hash_of(a, b)
-    prefetch_slot(known.slots, key)
-    prefetch_slot(table.slots, key)
-    at = n_words << _U2
-    words[at], words[at + _U1], words[at + _U2], words[at + _U3] = a, b, key, n
-
-
-@njit(**INLINE_LLVM)
-def _list_slice(text, start, end, tables, words, n_words):
-    """List the bytes of a text, at most SHORT, as a word; lowered, they are the same."""
-    mask_a, mask_b = first_bytes(end - start)
-    a, b = load_bytes(text, start) & mask_a, load_bytes(text, start + 8) & mask_b
-    _list_word(tables.known, tables.new, words, n_words, a, b, end - start)
-
-
-@njit(**INLINE_LLVM)
-def _with_character(a, b, n, bits, n_bytes):
-    """The first eight bytes of a word, the next eight and its length, with a character behind it."""
-    shift = np.uint64(8 * n)
-    if n < 8:
-        a |= bits << shift
-        if n + n_bytes > 8:
-            b |= bits >> (np.uint64(64) - shift)
-    else:
-        b |= bits << (shift - np.uint64(64))
-    return a, b, n + n_bytes
-
-
-@njit(**NO_REFCOUNT)
-def _list_lowered(text, start, end, tables, words, n_words):
-    """List the words of a span with characters above 127; returns the number of words listed, or 0.
-
-    It is 0 if a word is too long, or a character has a fault.
-    """
-    a = b = _U0
-    n = stacked = _ZERO
-    letter = before = _NONE  # where a letter of a script without spaces begins, and the one right before it
-    at = start
-    while at <= end:
-        found, size, fault = _ZERO, _ONE, _ZERO
-        if at < end:
-            found, size, fault = next_lowered(text, at, tables.lowered)
-        if found > 0 and found <= CODE and letter < 0 and not fault:  # most characters: it spares the tests below
-            bits, n_bytes = utf8(found)
-            if n + n_bytes > SHORT:
-                return _U0
-            a, b, n = _with_character(a, b, n, bits, n_bytes)
-            stacked, before = _ZERO, _NONE
-            at += size
-            continue
-        if fault or found & stacked:
-            return _U0
-        stacked = found & STACKED
-        if letter >= 0 and not found & MARK:
-            if at - (letter if before < 0 else before) > SHORT:
-                return _U0
-            if before >= 0:
-                _list_slice(text, before, at, tables, words, n_words)
-                n_words += _U1
-            _list_slice(text, letter, at, tables, words, n_words)
-            n_words += _U1
-            letter, before = _NONE, letter
-        if n > 0 and (found == 0 or found & UNSPACED):
-            _list_word(tables.known, tables.new, words, n_words, a, b, n)
-            n_words += _U1
-            a = b = _U0
-            n = _ZERO
-        if found & UNSPACED:
-            letter = at
-        elif not found & MARK:
-            before = _NONE
-        if found and not found & UNSPACED and (n > 0 or not found & MARK):
-            bits, n_bytes = utf8(found & CODE)
-            if n + n_bytes > SHORT:
-                return _U0
-            a, b, n = _with_character(a, b, n, bits, n_bytes)
-        at += size
-    return n_words
-
-
-@njit(**INLINE_LLVM)
 def _list_words(text, tables, segment, n_borders, n_stops):
-    """List the words of a segment and prefetch their slots; a span that needs the arena is listed as a whole."""
+    """List the words of a segment and prefetch their slots."""
     borders, words, stops = segment
     stops[n_stops] = n_borders >> _U1
-    n_words = _U0
     for span in range(n_borders >> _U1):
         at = np.uint64(span) << _U1
         start, end = borders[at], borders[at + _U1]
@@ -218,23 +119,14 @@ def _list_words(text, tables, segment, n_borders, n_stops):
         a = (load_bytes(text, start) | _LOWER) & mask_a
         b = (load_bytes(text, start + 8) | _LOWER) & mask_b
         has_others = (a | b) & _HIGH != _U0
-        if n <= SHORT and not has_others:
-            _list_word(tables.known, tables.new, words, n_words, a, b, n)
-            n_words += _U1
-            continue
-        listed = _U0
-        if has_others and n <= _LOWERED:
-            listed = _list_lowered(text, start, end, tables, words, n_words)
-        if listed == _U0:
-            at = n_words << _U2
+        at = np.uint64(span) << _U2
+        if n > SHORT or has_others:
             words[at], words[at + _U1], words[at + _U3] = start, end, SHORT + 1
-            listed = n_words + _U1
-        more = np.int64(listed) - np.int64(n_words) - 1  # than the one word that a stop counts for a span; -1 if none
-        if more != 0:
-            for stop in range(n_stops + 1):
-                if stops[stop] > np.int64(n_words):
-                    stops[stop] += more
-        n_words = listed
+            continue
+        key = hash_of(a, b)
+        prefetch_slot(tables.known.slots, key)
+        prefetch_slot(tables.new.slots, key)
+        words[at], words[at + _U1], words[at + _U2], words[at + _U3] = a, b, key, n
 
 
 @njit(**NO_REFCOUNT)
@@ -252,7 +144,7 @@ def _split_span(text, start, end, tables, ids, n_ids):
     """Ids of the words of any span; returns ``n_ids``."""
     arena, state = tables.new.arena, tables.new.state
     n = stacked = _ZERO
-    letter = before = _NONE  # as in _list_lowered
+    letter = before = _NONE  # where a letter of a script without spaces begins, and the one right before it
     at = start
     while at <= end:
         found, size, fault = _ZERO, _ONE, _ZERO

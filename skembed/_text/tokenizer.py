@@ -6,7 +6,7 @@ A :class:`Tokenizer` holds the options and nothing else; the modules encoder and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -61,35 +61,9 @@ Stemmer: TypeAlias = str | _Stemmer | None
 
 @dataclass(frozen=True, init=False)
 class Tokenizer:
-    r"""The options that turn a sentence into words.
+    """The options that turn a sentence into words, as the parameters of estimators; see there what each means.
 
     Two tokenizers with the same options are equal. A tokenizer never changes.
-
-    Parameters
-    ----------
-    analyzer : {"word", "char", "char_wb", "word+char_wb"}, CharacterNgrams or callable, default="word"
-        "word" splits the text into words. "char" and "char_wb" mean ``CharacterNgrams(analyzer, (1, 4))``, and
-        "word+char_wb" means ``CharacterNgrams("char_wb", (3, 4), words=True)``. A callable receives each raw item (a
-        sentence, or anything else) and returns its tokens, an iterable of strings; `token_pattern`, `lowercase` and
-        `stop_words` are then not used.
-    token_pattern : str or None, default=None
-        Regular expression of one token, as in :class:`~sklearn.feature_extraction.text.CountVectorizer`. None: words of
-        letters, digits and underscores, with their combining marks; in scripts without spaces between words, each
-        letter and each two neighbouring letters.
-    lowercase : bool, default=True
-        Lower the text before it is split. A capital I with a dot becomes i. Without a pattern, accents are composed too
-        (Unicode's form NFC).
-    stop_words : {"english"}, collection of str or None, default=None
-        Words to leave out, as in scikit-learn.
-    stemmer : callable, str or None, default=None
-        A callable that maps a word to its stem, or the name of a language ("english", "german", ...) for the
-        optional library snowballstemmer. It is called once for each distinct word, not once for each token.
-
-    Examples
-    --------
-    >>> from skembed._text.tokenizer import Tokenizer
-    >>> Tokenizer(stop_words=["the"]).analyze("The cat sat.")
-    ['cat', 'sat']
     """
 
     analyzer: str | _Analyzer
@@ -171,6 +145,26 @@ class Tokenizer:
         find = re.compile(self.token_pattern).findall
         return (lambda text: find(lower_letters(text))) if self.lowercase else find
 
+    def forms_of(self, words: Sequence[str]) -> list[str]:
+        """Return words of other sources as the text has them: composed where it is, unless that is another word too."""
+        if self.analyzer != "word" or self.token_pattern is not None:
+            return list(words)
+        forms, found = set(words), []
+        for word in words:
+            form = compose(word)
+            found.append(word if form in forms else form)
+            forms.add(form)
+        return found
+
+    def unused_options(self) -> list[str]:
+        """Names of the options that are given but mean nothing beside the analyzer."""
+        if not callable(self.analyzer):
+            return []
+        names = [name for name in ("token_pattern", "stop_words") if getattr(self, name) is not None]
+        if isinstance(self.analyzer, CharacterNgrams) and self.analyzer.lowercase and not self.lowercase:
+            names.append("lowercase")
+        return names
+
     def join(self, words: Iterable[str]) -> str:
         """A text of which these are the words."""
         return join_words(words) if self.analyzer == "word" and self.token_pattern is None else " ".join(words)
@@ -238,7 +232,7 @@ class Tokenizer:
         stemmer: _Stemmer | None = None,
         token_pattern: str | None = None,
     ) -> Tokenizer:
-        """Build a tokenizer from what :meth:`options` returned and from the callables, which that does not hold.
+        """Build a tokenizer from :meth:`options` and the callables, which that does not hold.
 
         A pattern that is not known to be harmless is an error, unless `token_pattern` repeats it.
         """
@@ -282,11 +276,7 @@ def check_pattern(saved: Any, given: str | None) -> None:
 
 
 def _c_stemmer(language: str, in_python: _Stemmer) -> _Stemmer | None:
-    """Return the stemmer of PyStemmer, about twenty times as fast, or None if it is missing or has another version.
-
-    Both libraries are generated from the Snowball rules and have its version. Rules change between versions, and stems
-    must not depend on whether PyStemmer is installed, so its version must equal that of snowballstemmer.
-    """
+    """Return the stemmer of PyStemmer, about twenty times as fast, if it has the same version of the Snowball rules."""
     try:
         from Stemmer import Stemmer
 

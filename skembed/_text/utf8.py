@@ -3,26 +3,15 @@
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core.registry import cpu_target
 
 from .._compiled.compile import INLINE_LLVM, NO_REFCOUNT, lean_kernel
-from .._compiled.simd import ARRAY, call, intrinsic, item_pointer
+from .._compiled.simd import ARRAY, intrinsic, item_pointer
 from .sources import IN_CONTEXT
 
 NOT_UTF8, SURROGATE, CONTEXT = 1, 2, 4  # faults of a character; CONTEXT: only Python can lower it
 _CAPITAL_SIGMA, _SIGMA = 0x3A3, 0x3C3
 _LINE_FEED = 10
 _VECTOR, _EIGHT_BYTES = ir.VectorType(ir.IntType(8), 64), ir.IntType(64)
-
-
-# AVX-512 VBMI2 has an instruction for the positions of set bits: encoding takes 0.88 of the time. The files of compiled
-# code are those of one processor.
-_COMPRESS = "llvm.x86.avx512.mask.compress.v64i8"
-COMPRESSES = "+avx512vbmi2" in cpu_target.target_context.codegen().magic_tuple()[2]
-
-
-def _lanes(numbers):
-    return ir.Constant(ir.VectorType(ir.IntType(32), 32), list(numbers))
 
 
 def _bytes_of(byte):
@@ -39,11 +28,6 @@ def _as_bits(mask):
 
 def _store_bytes(array, index, bits):
     array[index : index + 8] = np.frombuffer(int(bits).to_bytes(8, "little"), np.uint8)
-
-
-def _store_positions(array, index, bits, first):
-    positions = [first + i for i in range(64) if int(bits) >> i & 1]
-    array[index : index + len(positions)] = positions
 
 
 def _word_mask(array, index):
@@ -101,22 +85,6 @@ def lowest_bit(builder, bits):
     return builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
 
 
-@intrinsic(types.void, ARRAY, types.uint64, types.uint64, types.intp, python=_store_positions)
-def store_positions(builder, array, index, bits, first):
-    """Write ``first`` plus the position of each set bit, at most 32, to ``array[index : index + 32]``, int64.
-
-    What follows the last one there may be anything. Only where `COMPRESSES`.
-    """
-    mask, wide = ir.VectorType(ir.IntType(1), 64), ir.VectorType(ir.IntType(64), 32)
-    numbers, nothing = ir.Constant(_VECTOR, list(range(64))), ir.Constant(wide, ir.Undefined)
-    compressed = call(builder, _COMPRESS, _VECTOR, numbers, numbers, builder.bitcast(bits, mask))
-    half = builder.shuffle_vector(compressed, compressed, _lanes(range(32)))
-    firsts = builder.shuffle_vector(
-        builder.insert_element(nothing, first, ir.IntType(32)(0)), nothing, _lanes([0] * 32)
-    )
-    builder.store(builder.add(builder.zext(half, wide), firsts), item_pointer(builder, array, index, wide), align=8)
-
-
 @intrinsic(types.uint64, types.uint64, python=lambda bits: np.uint64(int(bits).bit_count()))
 def bit_count(builder, bits):
     """Number of set bits of a uint64."""
@@ -162,10 +130,7 @@ def _is_small_greek(text, at):
 
 @njit(**INLINE_LLVM)
 def next_lowered(text, at, lowered):
-    """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault.
-
-    ``lowered`` (n_characters,) uint32 is that of batches.lowered_characters
-    """
+    """What ``lowered`` says of the character at ``text[at]``, or 0 if it is of no word; its length; and its fault."""
     code, size, fault = np.int64(text[at]), 1, 0
     if code >= 0x80:
         code, size = decode_character(text, at)
@@ -208,10 +173,7 @@ def encode_character(code, arena, at):
 
 @lean_kernel
 def line_feeds(text, n_bytes, ends):
-    """Write the offsets of the line feeds among the first ``n_bytes`` of a text, and return their number.
-
-    Those beyond the length of ``ends`` are only counted.
-    """
+    """Write the offsets of the first ``len(ends)`` line feeds of a text, and return the number of all."""
     found = 0
     for at in range(0, n_bytes, 64):
         bits = line_feed_mask(text, at)
@@ -227,10 +189,7 @@ def line_feeds(text, n_bytes, ends):
 
 @lean_kernel
 def join_slices(data, offsets, text, ends):
-    """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these.
-
-    ``data`` uint8, ``offsets`` (n + 1,) int64, ``text`` (n_bytes + n + padding,) uint8, ``ends`` (n,) int64.
-    """
+    """Copy slices of ``data`` one after the other, each followed by a line feed, and write the offsets of these."""
     at = 0
     for i in range(ends.shape[0]):
         for j in range(offsets[i], offsets[i + 1]):

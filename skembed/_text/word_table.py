@@ -1,12 +1,8 @@
 """Compiled table of words: from the bytes of a word to its id.
 
-A *table* is a hash table with open addressing. Each slot has four integers: up to 16 bytes of the word itself, then its
-length and id, and how often it was found. So a slot is in the cache line that the hash points at. For a longer word the
-slot has a hash and an offset in the *arena*, which holds the bytes of all words, each followed by a line feed.
-Words are compared byte by byte: two words never share an id.
-
-The bytes of a word are those of the lowered word, but "_" is stored as 0x7F (a control character, in no word). So the
-ASCII word is lowered by setting one bit in each byte.
+A slot of the hash table (open addressing) has four integers: up to 16 bytes of the word, or the hash of a longer one
+and its offset in the *arena*, which has all words, each with a line feed; then its length and id; then its count.
+Words are compared byte by byte. They are lowered, but "_" is 0x7F, so one bit lowers each byte of an ASCII word.
 """
 
 from typing import NamedTuple
@@ -201,11 +197,9 @@ def move_slots(slots, larger):
 
 @lean_kernel
 def merge_words(source, ptr, none, table, ids):
-    """Add words to a table with enough capacity; ``ids`` (n_words,) int32 receives their ids in it.
+    """Add words to a table with enough capacity, and write their ids in it; ``none`` is a table without words.
 
-    ``none`` is a table without words.
-    ``source`` (n_bytes + ARENA_PADDING,) uint8 has the bytes of the words, each followed by one more
-    ``ptr`` (n_words + 1,) int64, where they begin in it
+    The words are ``source``, which is padded, from ``ptr[i]`` on, each with a byte behind it.
     """
     for word in range(ids.shape[0]):
         ahead = word + _AHEAD

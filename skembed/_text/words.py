@@ -86,14 +86,7 @@ DOTTED_I = "i\u0307"  # what Python lowers a capital I with a dot to
 
 
 def lower(text: str) -> str:
-    """Lower a text and compose its accents (Unicode's form NFC); a capital I with a dot becomes an i.
-
-    Examples
-    --------
-    >>> from skembed._text.words import lower
-    >>> lower("\u0130STANBUL, CAFE\u0301")
-    'istanbul, café'
-    """
+    """Lower a text and compose its accents (Unicode's form NFC); a capital I with a dot becomes an i."""
     text = text.lower()
     return text if text.isascii() else compose(text.replace(DOTTED_I, "i"))
 

@@ -16,10 +16,7 @@ _STREAM = np.uint64(7)
 
 
 def content_seeds(rows: np.ndarray, ptr: np.ndarray, seed: int) -> np.ndarray:
-    """Return a hash of each sentence, (n_sentences,) uint64: a function of its known words, their order and ``seed``.
-
-    ``rows`` (n_tokens,) are those of the words, below 0 for unknown ones; ``ptr`` is where the sentences begin.
-    """
+    """Return a hash of each sentence, uint64: a function of its known words (``rows`` from 0 on) and a seed."""
     seeds = np.empty(len(ptr) - 1, np.uint64)
     _fill_seeds(np.asarray(rows), np.asarray(ptr), seed, seeds)
     return seeds
@@ -50,10 +47,8 @@ _LEAST_SQUARE, _LARGEST_SQUARE = np.float32(1e-30), np.float32(1e37)  # of a len
 def sum_rows(rows, weights, ptr, vectors, others, form, out):
     """Weighted sum, or mean, of the vectors of each sentence's words, added up in the order of the text.
 
-    ``rows`` (n_tokens,) int64: row of ``vectors``, or -1 - i for row i of ``others``; words with lower ones are skipped
-    ``weights`` (n_tokens,) float32 and ``ptr`` (n_sentences + 1,) int64, where the sentences begin
-    ``vectors`` and ``others`` (n, n_components) float32, read-only; ``out`` (n_sentences, n_components) float32
-    ``form`` is SUM, MEAN or UNIT
+    ``rows`` are those of ``vectors``, or -1 - i for row i of ``others``; words with lower ones are skipped. ``form`` is
+    SUM, MEAN or UNIT. All vectors are float32, those that are read read-only.
     """
     for sentence in range(out.shape[0]):
         first, last = ptr[sentence], ptr[sentence + 1]
@@ -134,12 +129,7 @@ def first_of_each(ids: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
-    """Return a random direction for each word, (n_words, n_components) float32, a function of its text alone.
-
-    So a word that was never learned still matches itself, in any process and on any machine.
-    """
-    if n_components < 1:
-        raise ValueError(f"n_components must be at least 1, got {n_components}.")
+    """Return a random direction for each word, (n_words, n_components) float32, a function of its text alone."""
     vectors = np.empty((len(words), n_components), np.float32)
     _fill_directions(*encode_words(words), vectors)
     return vectors
@@ -149,9 +139,7 @@ def hash_vectors(words: Sequence[str], n_components: int) -> np.ndarray:
 def _fill_directions(text, ptr, vectors):
     """Write a direction for each word, made of random numbers with its FNV-1a hash as the seed.
 
-    ``text`` (n_bytes,) uint8 and ``ptr`` (n_words + 1,) int64, the words in UTF-8; ``vectors`` (n_words, n_components)
-    float32 is written. The sum of four 16-bit numbers is nearly Gaussian. All is exact integer arithmetic up to the
-    square root, so neither the order of a sum nor the machine changes a bit; an odd number is never zero.
+    The sum of four 16-bit numbers is nearly Gaussian. Integers up to the square root are the same on all machines.
     """
     for word in range(vectors.shape[0]):
         seed = _FNV_OFFSET

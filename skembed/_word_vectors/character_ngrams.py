@@ -30,8 +30,7 @@ def average(
     """Write the vector of each word: the mean of those of its n-grams and, with `has_own_row`, of what is in `out`.
 
     Word i is ``text[ptr[i]:ptr[i + 1]]`` in UTF-8. ``lengths`` are least and most characters of an n-gram of the word
-    between ``<`` and ``>``; neither of these is one alone. ``ngrams`` (n_buckets, n_components) are the shared rows. A
-    word without n-grams and without a row of its own is zero.
+    between ``<`` and ``>``; neither of these is one alone. ``ngrams`` are the shared rows.
     """
     ngrams, text, ptr = map(read_only_view, (ngrams, text, ptr))  # so that numba compiles once
     if not has_own_row:
@@ -56,10 +55,7 @@ def from_8_bits(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
 
 
 def sum_ngrams(words: Sequence[str], lengths: tuple[int, int], codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Return the sum of the rows that the n-grams of each word share, (n_words, n_components) float32.
-
-    The rows are those of :func:`in_8_bits`.
-    """
+    """Return the sum of the rows, those of :func:`in_8_bits`, that the n-grams of each word share, float32."""
     rows, ptr = _rows_of(words, lengths, len(codes))
     out = np.empty((len(words), codes.shape[1]), np.float32)
     _sum_codes(rows, ptr, *map(read_only_view, (np.ascontiguousarray(codes).view(np.int8), scales)), out)
@@ -106,10 +102,7 @@ def _begins(byte):
 
 @njit(**NO_REFCOUNT)
 def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_found):
-    """Write the rows of the n-grams of a word, in the order of their starts, the shorter ones first; returns the end.
-
-    ``found`` has room for all of them from ``first_found`` on.
-    """
+    """Write the rows of the n-grams of a word, by where they start, the shorter ones first; returns the end."""
     n_bytes = end - start + 2
     n_found = first_found
     for first in range(n_bytes if end > start else 0):
@@ -132,10 +125,7 @@ def _buckets_of(text, start, end, shortest, longest, n_buckets, found, first_fou
 
 @lean_kernel
 def _sum(text, ptr, shortest, longest, ngrams, n_own, found, out):
-    """Add the n-grams of each word in the order of their starts, the shorter ones first, and divide by their number.
-
-    ``n_own`` is how many rows are in ``out`` already, 0 or 1.
-    """
+    """Add the n-grams of each word to its ``n_own`` rows in ``out``, 0 or 1, and divide by their number."""
     for word in range(out.shape[0]):
         n_found = _buckets_of(text, ptr[word], ptr[word + 1], shortest, longest, ngrams.shape[0], found, np.int64(0))
         for i in range(n_found):

@@ -1,7 +1,6 @@
 """Binary models of fastText and of epfml/sent2vec: one layout, with different versions and kinds of rows.
 
-Little-endian and without padding: magic number, version, settings, dictionary, the matrix of source vectors (a row for
-each word, then rows that n-grams share), the matrix of target vectors. Only what a sentence needs is read.
+Little-endian and without padding. Only what a sentence needs is read.
 """
 
 from __future__ import annotations
@@ -108,13 +107,7 @@ def is_binary_model(path: str | os.PathLike[str]) -> bool:
 
 
 def open_binary_model(path: str | os.PathLike[str]) -> BinaryModel:
-    """Read settings and dictionary, and check all sizes against the length of the file.
-
-    Raises
-    ------
-    ValueError
-        If the file is truncated or damaged, or a model that is not supported; names file and field.
-    """
+    """Read settings and dictionary, and check all sizes by the length of the file; a ValueError names the field."""
     name = os.fspath(user_path(path))
     with open(name, "rb") as file:
         n_bytes = os.fstat(file.fileno()).st_size
@@ -229,10 +222,7 @@ def _check_matrices(file: IO[bytes], n_bytes: int, n_rows: int, settings: dict[s
 def write_binary_model(
     file: IO[bytes], words: Sequence[tuple[bytes, int]], vectors: NDArray[np.float32], lengths: tuple[int, int]
 ) -> None:
-    """Write a model of fastText, as of skip-grams: words with their counts, and rows of words, then those of n-grams.
-
-    The matrix of target vectors, which only training needs, is of zeros.
-    """
+    """Write a model of fastText, as of skip-grams: rows of words, then those of n-grams; target vectors are zeros."""
     n_components, n_buckets = vectors.shape[1], len(vectors) - len(words)
     n_tokens = sum(count for _, count in words)
     settings = (n_components, 5, 5, 1, 5, 1, _NEGATIVE_SAMPLING, _SKIPGRAM, n_buckets, *lengths, 100, 1e-4)

@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from .._text.files import BEGINNINGS
 from .._validation.values import describe_unreadable, user_path
 from .fasttext import MAGIC, open_binary_model
 
@@ -29,8 +30,7 @@ _CONTROL_IN_WORD = re.compile(rb"[\x00-\x1f\x7f]")
 class BinaryRows:
     """Rows of the word2vec binary format: a word, a space, little-endian floats and possibly a line end.
 
-    Nothing marks the start of a row. After a word with a space, or a changed line end, all following rows are read at
-    the wrong offset; the checks of words and numbers detect that.
+    Nothing marks the start of a row: what shifts one row shifts all after it, which checks of words and numbers detect.
     """
 
     advice = (
@@ -194,26 +194,11 @@ _CHUNK = 1 << 20  # bytes read at a time; the first chunk shows the format
 _MAX_PACKED = {b"\x1f\x8b": 1032, b"BZh": 1 << 16, b"\xfd7zXZ\x00": 1 << 14}  # largest compression ratio
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(-?\d+)\s+(-?\d+)\s*\Z")
-_TABLE = "pass (words, array) with words as a list of str"
-_FOREIGN = {  # first bytes of other formats, and what to do with them
-    b"PK\x03\x04": "a zip archive, as numpy.savez and torch.save write too. Extract it and pass the file of word "
-    f"vectors inside, or load it with the program that wrote it and {_TABLE}",
-    MAGIC: "a compressed model of fastText or sent2vec. Unpack it first",
-    **{
-        bytes([0x80, protocol]): "a pickle, as joblib, gensim's save and old versions of torch write too. Load it with "
-        "the library that wrote it and pass the object"
-        for protocol in range(2, 6)
-    },
-    b"\x93NUMPY": f"a NumPy array without words. Load it with numpy.load and {_TABLE}",
-    b"PAR1": "a Parquet file. Read it with pandas.read_parquet and pass the DataFrame with the words as its index",
-    b"ARROW1": "an Arrow file. Read it with pandas.read_feather and pass the DataFrame with the words as its index",
-    b"FEA1": "a Feather file. Read it with pandas.read_feather and pass the DataFrame with the words as its index",
-    b"\x89HDF": "an HDF5 file. Read it with pandas.read_hdf and pass the DataFrame with the words as its index",
-    b"SQLite format 3\x00": f"an SQLite database. Read the words and the vectors from it and {_TABLE}",
-    b"\x28\xb5\x2f\xfd": "compressed by Zstandard. Unpack it first",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive. Extract it and pass the file inside",
-    codecs.BOM_UTF16_LE: "text in UTF-16 or UTF-32. Save it as UTF-8",
-    codecs.BOM_UTF16_BE: "text in UTF-16. Save it as UTF-8",
+_FOREIGN = BEGINNINGS | {
+    MAGIC: "a compressed model of fastText or sent2vec",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    codecs.BOM_UTF16_LE: "text in UTF-16 or UTF-32, not in UTF-8",
+    codecs.BOM_UTF16_BE: "text in UTF-16, not in UTF-8",
 }
 _File = IO[bytes] | Any
 
@@ -228,15 +213,7 @@ class Choice(NamedTuple):
 
 
 def read_file(path: str, choice: Choice) -> tuple[list[str], np.ndarray]:
-    """Recognise the format of a file and read the chosen words and vectors.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no file at the path.
-    ValueError
-        If the file is not in one of the formats, is truncated or damaged, or has none of the chosen words.
-    """
+    """Recognise the format of a file and read the chosen words and vectors; a ValueError says what is wrong with it."""
     path = os.fspath(user_path(path))
     if kind := describe_unreadable(Path(path)):
         raise ValueError(f"{path} is {kind}. Give the path of a file of word vectors.")
@@ -309,13 +286,16 @@ def _read_stream(file: _File, max_bytes: int, path: str, choice: Choice) -> tupl
 
 
 def _refuse_foreign(head: bytes, path: str) -> None:
-    for magic, meaning in _FOREIGN.items():
-        if head.startswith(magic):
-            raise ValueError(f"{path} is {meaning}.")
+    kinds = [kind for magic, kind in _FOREIGN.items() if head.startswith(magic)]
     if head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < 1 << 32:
-        raise ValueError(f"{path} is a file of safetensors. Load it with safetensors.numpy.load_file and {_TABLE}.")
+        kinds.append("a file of safetensors")
     if head[257:262] == b"ustar":
-        raise ValueError(f"{path} is a tar archive. Extract it and pass the file inside.")
+        kinds.append("a tar archive")
+    if kinds:
+        raise ValueError(
+            f"{path} is {kinds[0]}. Unpack it or save it as UTF-8; or load it with the library that wrote it, and pass "
+            "the object, (words, array) with words as a list of str, or a DataFrame with the words as its index."
+        )
     if b"\n" not in head and b"\r" in head.rstrip():
         raise ValueError(
             f"{path} has carriage returns but no line feeds, as files of old Macs have. Convert its line ends first, "

@@ -1,24 +1,8 @@
-r"""Word vectors of several models side by side, and then in fewer dimensions.
+"""Word vectors of several models side by side, and then in fewer dimensions.
 
-Row :math:`J_w` is the word's vectors in all models, each divided by its length. With the singular value decomposition
-of the rows as they weigh in sentences, it is projected on the strongest directions :math:`Q` after the first :math:`k`:
-
-.. math::
-
-    \sum_w n_w \Big(\frac{a}{a + f_w}\Big)^2 J_w^T J_w = Q \Lambda Q^T, \qquad
-    v_w = \frac{J_w Q_{k + 1 \dots k + d}}{\lVert J_w Q_{k + 1 \dots k + d} \rVert}
-
-or, whitened, where :math:`J_w` has the lengths and weights with which each model sums its vectors, each model scaled so
-that :math:`\sum_w n_w \lVert J_w \rVert^2 = \sum_w n_w`,
-
-.. math::
-
-    \sum_w n_w J_w^T J_w = Q \Lambda Q^T \sum_w n_w, \qquad
-    v_w = \frac{1}{\sqrt{d}} J_w Q_{k + 1 \dots k + d} \Lambda_{k + 1 \dots k + d}^{-1/2}
-
-where :math:`n_w` is the count of a word in the text and :math:`f_w` its frequency. Nearly all words share the first
-directions, which say how frequent a word is more than what it means; :math:`k = d / 100` as J. Mu and P. Viswanath,
-"All-but-the-Top: Simple and Effective Postprocessing for Word Representations", ICLR 2018, choose it.
+The equations are on the page of MeanEmbeddingVectorizer. The first directions, a hundredth of all, say how frequent a
+word is more than what it means; they are left out as by J. Mu and P. Viswanath, "All-but-the-Top: Simple and Effective
+Postprocessing for Word Representations", ICLR 2018.
 """
 
 from __future__ import annotations
@@ -31,7 +15,7 @@ import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .matches import SIF_A, WordVectors, check_given, counts_of, known_fraction
-from .processing import no_moments, strongest_directions
+from .processing import strongest_directions
 from .read import read_source
 
 _STEP = 10_000  # words at a time, or there would be more copies of all vectors
@@ -49,6 +33,7 @@ def join_word_vectors(
     if not sources:
         raise ValueError("word_vectors is an empty list. Give at least one source of word vectors.")
     found = [_weighed(source) if whiten else read_source(source)[:2] for source in sources]
+    found = [(corpus.tokenizer.forms_of(words), vectors) for words, vectors in found]
     for index, (words, _) in enumerate(found):
         if known_fraction(corpus, words) == 0:  # a model without words of the text adds only noise
             check_given(corpus, words, f"word_vectors[{index}]")
@@ -95,7 +80,7 @@ def _scale(vectors: np.ndarray, counts: np.ndarray) -> None:
 
 
 def _project(vectors: np.ndarray, weights: np.ndarray, n_components: int, *, whiten: bool = False) -> np.ndarray:
-    moments = no_moments(vectors.shape[1], f"n_components={n_components} of joined word_vectors")
+    moments = np.zeros((vectors.shape[1], vectors.shape[1]))
     for start in range(0, len(vectors), _STEP):
         chunk = vectors[start : start + _STEP].astype(np.float64)
         moments += (chunk * weights[start : start + _STEP, None]).T @ chunk

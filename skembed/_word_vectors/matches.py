@@ -69,10 +69,7 @@ def known_fraction(corpus: SentenceCorpus, vocabulary: Collection[str]) -> float
 
 
 def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "word_vectors") -> float:
-    """Return the fraction of the tokens of a text that have a given vector; warn if it is small.
-
-    A ValueError if it is zero.
-    """
+    """Return the fraction of the tokens of a text with a given vector: a warning if small, an error if zero."""
     fraction = known_fraction(corpus, words)
     if corpus.n_tokens and fraction < _FEW:
         unknown = (word for word in corpus.vocabulary.words if word not in words)
@@ -85,10 +82,7 @@ def check_given(corpus: SentenceCorpus, words: Collection[str], name: str = "wor
 
 
 def reason_of(keys: Collection[str], words: Sequence[str], counts: np.ndarray, tokenizer: Tokenizer) -> str:
-    """Return the likely reason why few words of a text are in a vocabulary, found by changing its words or the text's.
-
-    The words of the text are sorted by falling frequency.
-    """
+    """Return the likely reason why few words of a text are in a vocabulary: which change makes more equal."""
     words, counts = words[:_MOST_WORDS], counts[:_MOST_WORDS]
     keys = list(islice(keys, _MOST_KEYS))
 

@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .._corpus.corpus import SentenceCorpus
 from .._text.sources import offsets
-
-
-def no_moments(n_components: int, purpose: str) -> np.ndarray:
-    """Return a zero matrix for second moments, (n_components, n_components) float64.
-
-    Raises
-    ------
-    MemoryError
-        If the moments and their eigenvectors need more memory than the machine has; names the purpose.
-    """
-    n_bytes = 4 * 8 * n_components**2  # the moments, a sum of two of them, their eigenvectors, and LAPACK's work space
-    try:
-        if n_bytes > _memory_of_machine():
-            raise MemoryError
-        return np.zeros((n_components, n_components))
-    except MemoryError:
-        raise MemoryError(
-            f"{purpose} needs {n_bytes} bytes for the second moments of vectors with {n_components} components. Use "
-            "shorter vectors or drop this option."
-        ) from None
-
-
-def _memory_of_machine() -> float:
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):  # unknown on this system
-        return float("inf")
 
 
 def strongest_directions(moments: np.ndarray, n_directions: int) -> np.ndarray:
@@ -51,10 +23,10 @@ _STEP = 10_000  # sentences, or words, at a time, or there would be more copies 
 
 
 def second_moments(
-    corpus: SentenceCorpus, embed: Callable[[SentenceCorpus], np.ndarray], n_features: int, purpose: str
+    corpus: SentenceCorpus, embed: Callable[[SentenceCorpus], np.ndarray], n_features: int
 ) -> np.ndarray:
     """Return the sum of the outer products of the vectors of a text, (n_features, n_features) float64."""
-    moments = no_moments(n_features, purpose)
+    moments = np.zeros((n_features, n_features))
     for start in range(0, corpus.n_sentences, _STEP):
         rows = np.asarray(embed(corpus[start : start + _STEP]), np.float64)
         moments += rows.T @ rows
@@ -72,7 +44,7 @@ def remove_components(vectors: np.ndarray, components: np.ndarray) -> np.ndarray
 
 
 def hash_numbers(vectors: np.ndarray, words: Sequence[str], length: np.float32) -> np.ndarray:
-    """Replace the float32 vector of each word with a digit by a random one of a length, from its text alone, in place."""
+    """Replace the vector of each word with a digit by a random one of a length, from its text alone, in place."""
     from .bag import hash_vectors  # numba takes a while to import
 
     rows = [row for row, word in enumerate(words) if any(map(str.isdigit, word))]

@@ -82,16 +82,14 @@ def read_word_vectors(
 ) -> tuple[list[str], NDArray[np.float32]]:
     r"""Read words and their vectors from a file, for the parameter `word_vectors`.
 
-    :class:`~skembed.MeanEmbeddingVectorizer` also takes the path of a file. Use this function to set one of the options
-    below, or to read the file once for many fits: the returned array is read-only, so estimators and clones share it
-    without a copy.
+    :class:`~skembed.MeanEmbeddingVectorizer` also takes the path of a file. Use this function to set an option below,
+    or to read the file once for many fits, which share the array.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file in word2vec text format (first line "n_words n_components"), word2vec binary format or GloVe text format
-        (no first line), also compressed as .gz, .bz2 or .xz; or a binary model of fastText or sent2vec (.bin). The
-        format is recognised from the content, not from the name. A leading ``~`` is the home folder.
+        A file in word2vec format, text or binary, or GloVe format, also compressed as .gz, .bz2 or .xz; or a binary
+        model of fastText or sent2vec. Its content shows the format. A leading ``~`` is the home folder.
     encoding : str, default="utf-8"
         Encoding of the words. It must encode ASCII characters as single bytes, so UTF-16 is not possible.
     errors : str, default="strict"
@@ -116,10 +114,9 @@ def read_word_vectors(
     TypeError
         If an argument has the wrong type.
     ValueError
-        If the file is truncated, damaged or in another format (the message says which), if a word cannot be decoded,
-        if a vector has NaN, infinity or a number beyond 1e30, if none of `words` is in the file, or if an option is
-        invalid. In a binary file, words with control characters and numbers beyond 1e6 are refused too: they show that
-        rows are shifted, for example after a word with a space.
+        If the file is truncated, damaged or in another format, if a word cannot be decoded, if a vector has NaN,
+        infinity or a number beyond 1e30 (1e6 in a binary file), if none of `words` is in the file, or if an option is
+        invalid.
 
     Warns
     -----
@@ -168,50 +165,11 @@ def _choice(encoding: str, errors: str, limit: int | None, words: Collection[str
 
 
 def read_source(source: WordVectors) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """Read words and their vectors from any value of `word_vectors` except a list.
+    """Read words and their vectors from any value of `word_vectors` but a list.
 
-    Parameters
-    ----------
-    source : dict, (words, array), DataFrame, gensim KeyedVectors or model, fitted estimator, or path
-        - A mapping of word to 1-D array-like.
-        - A tuple of a sequence of str and a 2-D array of numbers, or a pandas DataFrame with words as its index.
-        - gensim's KeyedVectors, or a gensim model with ``.wv``; anything with ``index_to_key`` and ``vectors``.
-        - A fitted estimator with ``vocabulary_``, ``word_vectors_`` and possibly ``word_counts_``. Rows of
-          ``word_vectors_`` after those of the vocabulary belong to n-grams and are left out.
-        - The path (str or os.PathLike) of a file, as :func:`~skembed.formats.read_word_vectors` reads it.
-
-    Returns
-    -------
-    words : list of str
-        Distinct words in the order of the source.
-    vectors : ndarray of shape (n_words, n_components), dtype float32
-        C-contiguous and finite. A copy, except of a read-only, C-contiguous float32 array in (words, array), which is
-        returned as it is.
-    counts : ndarray of shape (n_words,), dtype int64, or None
-        How often each word occurred, None where the source does not know: files never do, and the counts that gensim
-        makes up for vectors read from a file (n_words, ..., 2, 1) are left out where there are more than ten words.
-
-    Raises
-    ------
-    NotFittedError
-        If the source is an estimator without ``word_vectors_``.
-    TypeError
-        If the source is none of the above, or a word is not a str.
-    ValueError
-        If the source has no words or vectors of length zero, if vectors differ in length, are not numbers, not finite
-        or beyond 1e30; for files, see :func:`~skembed.formats.read_word_vectors`.
-
-    Warns
-    -----
-    UserWarning
-        If a word occurs more than once; its first vector is kept.
-
-    Examples
-    --------
-    >>> from skembed._word_vectors.read import read_source
-    >>> words, vectors, counts = read_source({"cat": [1, 2], "dog": [3, 4]})
-    >>> words, vectors, counts
-    (['cat', 'dog'], array([[1., 2.], [3., 4.]], dtype=float32), None)
+    Returns the distinct words in the order of the source; a C-contiguous, finite float32 copy of their vectors, or the
+    array itself of (words, array) if it is that already and read-only; and the count of each word, int64, or None where
+    the source does not know them: files never do, and gensim makes some up for vectors from a file.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # _checked refuses infinite numbers
         found = _find(source)
@@ -259,7 +217,7 @@ def _checked(
             if not np.isfinite(vectors[row]).all():
                 fault = "has NaN or infinity (as float32). Remove or correct it"
             raise ValueError(f"{name}: the vector of {words[row]!r:.50} {fault}.")
-    counts = None if counts is None else _as_counts(counts, len(words), name)
+    counts = None if counts is None else np.array(counts, np.int64)
 
     first: dict[str, int] = {}
     for row, word in enumerate(words):
@@ -362,12 +320,3 @@ def _as_vectors(vectors: ArrayLike, n_words: int, more_rows: bool, name: str, *,
     if shared and vectors.dtype == np.float32 and vectors.flags.c_contiguous and not vectors.flags.writeable:
         return vectors
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
-
-
-def _as_counts(counts: ArrayLike, n_words: int, name: str) -> np.ndarray:
-    """Return counts as int64, or raise ValueError."""
-    counts = np.asarray(counts)
-    good = counts.shape == (n_words,) and counts.dtype.kind in "iuf"
-    if not good or not ((counts >= 0) & (counts < 2**63) & (counts == np.floor(counts))).all():
-        raise ValueError(f"{name}: the word counts must be {n_words} whole numbers of at least 0, one for each word.")
-    return counts.astype(np.int64)

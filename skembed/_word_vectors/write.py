@@ -22,9 +22,8 @@ def write_word_vectors(
 ) -> None:
     """Write words and their vectors to a file in word2vec format, which gensim, spaCy and fastText read.
 
-    The vectors are those of the attribute `word_vectors_`, without the word weights. Of an estimator with words and
-    n-grams of characters, they are the words alone, with the rows of `transform`, which has the n-grams in them. The
-    order is that of the vocabulary. A file that is there is replaced in one step.
+    The vectors are those of `word_vectors_`, without word weights. Of an estimator with words and n-grams of
+    characters, they are the rows of `transform` of the words alone. A file that is there is replaced in one step.
 
     Parameters
     ----------
@@ -33,11 +32,9 @@ def write_word_vectors(
     path : str or path-like
         Name of the file. A leading ``~`` is the home folder.
     binary : bool, default=False
-        Whether to write the binary format: four bytes for each number. The text format has nine digits for each, so
-        both keep every bit of float32.
+        Whether to write the binary format. Both formats keep every bit of float32.
     counts_path : str, path-like or None, default=None
-        Name of a second file, with a word and its count in each line: `fvocab` of gensim. None writes none; gensim
-        then makes counts up.
+        Name of a second file, with a word and its count in each line: `fvocab` of gensim.
 
     Raises
     ------
@@ -46,8 +43,8 @@ def write_word_vectors(
     TypeError
         If the source is none of the above.
     ValueError
-        If a word is empty, has white space or cannot be encoded in UTF-8, which the format cannot hold; if the source
-        has no counts, but `counts_path` is given; or, in the binary format, if a number is beyond 1e6.
+        If the format cannot hold a word, since it is empty, has white space or no UTF-8; if `counts_path` is given, but
+        the source has no counts; or, in the binary format, if a number is beyond 1e6.
     OSError
         If the file cannot be written.
 
@@ -127,9 +124,7 @@ def to_gensim(source: WordVectors) -> Any:
     Parameters
     ----------
     source : fitted estimator, dict, (words, array), DataFrame, gensim KeyedVectors or model, or path
-        As for the parameter `word_vectors` of :class:`~skembed.MeanEmbeddingVectorizer`. The word weights of an
-        estimator are not included, except with n-grams of characters beside words, as in
-        :func:`~skembed.formats.write_word_vectors`.
+        As for :func:`~skembed.formats.write_word_vectors`.
 
     Returns
     -------

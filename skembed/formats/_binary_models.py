@@ -15,7 +15,7 @@ from .._text.known_words import KnownTokens
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer
 from .._validation.messages import brief
 from .._word_vectors.fasttext import END_OF_LINE, BinaryModel, is_binary_model, open_binary_model, write_binary_model
-from ._fitted import with_fitted
+from ._fitted import check_is_sum, is_encodable, with_fitted
 
 _AS_WRITTEN: dict[str, Any] = {"token_pattern": BETWEEN_SPACES, "lowercase": False}
 
@@ -83,9 +83,8 @@ def _of_text(model: BinaryModel) -> dict[str, object]:
 
 def check_expressible(estimator: PooledVectorizer) -> CharacterNgrams:
     """The analyzer of an estimator that a model of fastText can express; otherwise an error says what it cannot."""
+    check_is_sum(estimator)
     name = type(estimator).__name__
-    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
-        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
     analyzer = estimator._fitted_state().tokenizer.analyzer
     if not isinstance(analyzer, CharacterNgrams) or analyzer.analyzer != "char_wb" or analyzer.n_buckets is None:
         raise ValueError(
@@ -106,7 +105,7 @@ def check_expressible(estimator: PooledVectorizer) -> CharacterNgrams:
 
 
 def write(estimator: PooledVectorizer, file: IO[bytes]) -> tuple[list[str], int]:
-    """Write a model of fastText; returns the words in it, and how many words it cannot hold.
+    """Write a model of fastText; returns the words in it, and how many it cannot hold.
 
     The row of a word is the sum of its tokens without its n-grams of characters, weighted as all rows are.
     """
@@ -116,7 +115,8 @@ def write(estimator: PooledVectorizer, file: IO[bytes]) -> tuple[list[str], int]
     is_ngram = are_ngrams(names) if analyzer.words else np.ones(len(names), bool)
     rows = np.zeros((int(analyzer.n_buckets or 0), vectors.shape[1]), np.float32)
     rows[[int(names[i].partition("#")[2]) for i in np.flatnonzero(is_ngram)]] = vectors[is_ngram]
-    words = [(names[i], int(counts[i])) for i in np.flatnonzero(~is_ngram) if _is_storable(names[i])]
+    storable = (i for i in np.flatnonzero(~is_ngram) if names[i].split() == [names[i]] and "\0" not in names[i])
+    words = [(names[i], int(counts[i])) for i in storable if is_encodable(names[i])]
     tokens = KnownTokens({names[i]: i for i in range(len(names))}, state.tokenizer).encode([word for word, _ in words])
     own = np.zeros((1 + len(words), vectors.shape[1]), np.float32)  # the first is of the end of a line
     found = tokens.rows[tokens.ids]
@@ -125,7 +125,3 @@ def write(estimator: PooledVectorizer, file: IO[bytes]) -> tuple[list[str], int]
     entries = [(END_OF_LINE, 1)] + [(word.encode(), count) for word, count in words]
     write_binary_model(file, entries, np.concatenate([own, rows]), analyzer.ngram_range)
     return [word for word, _ in words], int((~is_ngram).sum()) - len(words)
-
-
-def _is_storable(word: str) -> bool:
-    return word.split() == [word] and "\0" not in word and word.encode("utf-8", "replace").decode() == word

@@ -37,30 +37,25 @@ class Report(TypedDict):
 def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     """Write a model for model2vec and sentence-transformers, or for fastText; `import_model` opens it too.
 
-    The rows of those programs have length one and the directions of the rows of this estimator: word weights, removed
-    components and all else that follows from the vocabulary are in the vectors. In the end the folder is read again
-    and its rows are compared with those of the estimator; only then does it take its place at `path`.
+    Their rows have length one and the direction of the rows of this estimator, whose weights are in the vectors. The
+    folder is read again and compared with the estimator before it takes its place at `path`.
 
     A path that ends in ".bin" is that of a binary model of fastText, for n-grams of characters that share rows:
-    ``analyzer=CharacterNgrams("char_wb", (3, 6), n_buckets=200_000)``. There what stands between two spaces has the
-    direction that it has here, unknown words too. With words beside n-grams, that is so of the words that were learned;
-    others, and words with a comma behind them, have that of their n-grams alone. fastText does not lower text, and its
-    sentences are other means of words.
+    ``analyzer=CharacterNgrams("char_wb", (3, 6), n_buckets=200_000)``. There each text without spaces has the direction
+    that it has here, unless it has a word that was not learned beside its n-grams. fastText does not lower text.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator whose sentence is a weighted sum or mean of word vectors, with ``unknown="zero"``. One that
-        has learned on from an imported model keeps the tokenizer of that, with its pieces of words.
+        A fitted estimator whose sentence is a weighted sum or mean of word vectors, with ``unknown="zero"``.
     path : str or path-like
         Name of the folder, or of a file that ends in ".bin". A model that was exported there before is replaced.
 
     Returns
     -------
     report : dict
-        "words", how many were written; "left_out", how many never come out of the tokenizer, such as stop words and
-        words with capitals where text is lowered; and "smallest_cosine" of a row of the folder with that of the
-        estimator, over single words and sentences of several words.
+        "words", how many were written; "left_out", how many never come out of the tokenizer; "smallest_cosine" of a row
+        of the folder with that of the estimator.
 
     Raises
     ------
@@ -69,17 +64,15 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     TypeError
         If its sentences are not sums of word vectors.
     ValueError
-        If the folder cannot express the model; says why: word n-grams, ``binary=True``, vectors of unknown words, a
-        stemmer, another `analyzer` than "word", or another `token_pattern` than those of scikit-learn and of
-        `import_model`.
+        If the folder cannot express the model, such as word n-grams, ``binary=True``, vectors of unknown words, a
+        stemmer, another `analyzer` than "word" or an unusual `token_pattern`.
     FileExistsError
         If `path` exists and is not an exported model.
 
     Warns
     -----
     UserWarning
-        If a word ends in a sigma: in capitals, the other programs read another word. If the model has text of a
-        script without spaces, whose pairs of letters the other programs do not make.
+        If text has no spaces between words: the other programs make no pairs of its letters.
 
     See Also
     --------
@@ -89,8 +82,8 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
 
     Notes
     -----
-    model2vec opens the folder by ``StaticModel.from_pretrained(path)``, sentence-transformers by
-    ``SentenceTransformer(path)``.
+    In capitals, a word that ends in a sigma is another one there. model2vec opens the folder by
+    ``StaticModel.from_pretrained(path)``, sentence-transformers by ``SentenceTransformer(path)``.
 
     Examples
     --------
@@ -129,39 +122,26 @@ def _replaceable(path: PathLike, is_exported: Callable[[Path], bool]) -> Path:
         raise FileExistsError(
             f"{target} exists and is not an exported model (or holds other files too). Choose another name."
         )
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _not_saved(target, error) from error
+    target.parent.mkdir(parents=True, exist_ok=True)
     return target
-
-
-def _not_saved(target: Path, error: OSError) -> OSError:
-    return OSError(error.errno, f"The exported model cannot be saved to {target}: {error.strerror}")
 
 
 @contextmanager
 def _new_folder(path: PathLike, files: frozenset[str]) -> Iterator[Path]:
-    """Give a folder to write to, which takes its place at `path` if all goes well.
-
-    A model with these files, that is there, is replaced.
-    """
+    """Give a folder to write to, which takes its place at `path`, or that of such a model, if all goes well."""
     target = _replaceable(path, lambda folder: folder.is_dir() and {entry.name for entry in folder.iterdir()} <= files)
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
-            new, old = Path(beside, "new"), Path(beside, "old")
-            new.mkdir()
-            yield new
-            if target.exists():
-                target.rename(old)
-            try:
-                new.rename(target)
-            except BaseException:
-                if old.exists():
-                    old.rename(target)
-                raise
-    except OSError as error:
-        raise _not_saved(target, error) from error
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
+        new, old = Path(beside, "new"), Path(beside, "old")
+        new.mkdir()
+        yield new
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except BaseException:
+            if old.exists():
+                old.rename(target)
+            raise
 
 
 def _smallest_cosine(estimator: PooledVectorizer, exported: PooledVectorizer, sentences: list[str]) -> float:

@@ -1,4 +1,4 @@
-"""Estimators that are fitted by hand, with what another program learned."""
+"""What all formats of models need: estimators fitted by hand, with what another program learned, and checks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,18 @@ from .._base.scikit_learn import layout_of_options, validate_parameters
 from .._base.trained import TrainedVectorizer
 
 _Estimator = TypeVar("_Estimator", bound=PooledVectorizer)
+
+
+def check_is_sum(estimator: object) -> None:
+    """Refuse an estimator whose sentence is no weighted sum of word vectors."""
+    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
+        name = type(estimator).__name__
+        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
+
+
+def is_encodable(word: str) -> bool:
+    """Whether UTF-8 can express a word."""
+    return word.encode("utf-8", "replace").decode() == word
 
 
 def with_fitted(estimator: _Estimator, fitted: dict[str, Any]) -> _Estimator:

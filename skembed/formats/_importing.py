@@ -14,10 +14,9 @@ _FORMATS: tuple[Any, ...] = binary_models, static_folders  # each is a file with
 def import_model(path: PathLike) -> Any:
     r"""Open a model of another program as a fitted estimator.
 
-    It transforms as the other program does, and does not learn on itself: a new `fit` or `partial_fit` is another
-    model. Give it to an estimator that learns, ``CBOSVectorizer(init=model)``, which goes on from its vectors, of words
-    or of pieces of words. What a file is is recognised from its content. No code of a file runs, and all sizes are
-    checked before memory is used.
+    It transforms as the other program does, and does not learn on itself: give it to an estimator that does, as in
+    ``CBOSVectorizer(init=model)``. The content shows what a file is. No code of a file runs, and all sizes are checked
+    before memory is used.
 
     Parameters
     ----------
@@ -29,18 +28,16 @@ def import_model(path: PathLike) -> Any:
     -------
     estimator : MeanEmbeddingVectorizer or Sent2VecVectorizer
         For fastText, a :class:`~skembed.MeanEmbeddingVectorizer`: the mean of the vectors of all words, those of
-        unknown words from their character n-grams, so the row of one word is the vector that fastText gives it. For
-        sent2vec, a :class:`~skembed.Sent2VecVectorizer`. Like those programs, both split text at white space alone and
-        keep capitals. For a folder, a :class:`~skembed.MeanEmbeddingVectorizer` whose `analyzer` is the tokenizer of
-        the folder, with ``norm="l2"`` if the model divides rows by their lengths.
+        unknown words from their character n-grams. For sent2vec, a :class:`~skembed.Sent2VecVectorizer`. Both split
+        text at white space alone and keep capitals. For a folder, a :class:`~skembed.MeanEmbeddingVectorizer` whose
+        `analyzer` is the tokenizer of the folder.
 
     Raises
     ------
     FileNotFoundError
         If there is nothing at `path`.
     ValueError
-        If it is not a model of these programs, or is truncated or damaged, or a kind of model that is not supported;
-        names the file and what is wrong.
+        If it is no model of these programs, damaged, or of a kind that is not supported; names the file.
 
     See Also
     --------
@@ -51,13 +48,9 @@ def import_model(path: PathLike) -> Any:
     Notes
     -----
     *fastText* divides each word vector by its length before it averages them to a sentence; this estimator does not.
-    Classifiers (supervised models) are read as word vectors too, without their labels.
-
-    *model2vec* cuts a text after 512 tokens unless its ``max_length`` is None; this estimator never does. Of tokenizers
-    (``tokenizer.json``), WordPiece and WordLevel with the usual steps before them are read, and others are refused.
-    Their tables of characters are of Unicode 8, so rare marks and signs that are younger may be split in another way.
-
-    *sent2vec* ends a sentence at a line end or at the word ``</s>``; here both are like any other space or word.
+    Classifiers are read as word vectors too, without their labels. *model2vec* cuts a text after 512 tokens unless its
+    ``max_length`` is None; this estimator never does. Of tokenizers, WordPiece and WordLevel are read. *sent2vec* ends
+    a sentence at a line end or at the word ``</s>``; here both are like any other space or word.
 
     Examples
     --------

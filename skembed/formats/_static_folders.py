@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from .. import __version__
 from .._base.pooled import PooledVectorizer
 from .._meta_estimators.mean_embedding import MeanEmbeddingVectorizer
 from .._text.character_ngrams import CharacterNgrams
-from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer, lower_each
+from .._text.piece_tokenizer import MARKED_WORDS, PieceTokenizer
 from .._text.tokenizer import BETWEEN_SPACES, Tokenizer, reads_strings
-from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER, compose, lower, lower_letters
+from .._text.words import CAPITAL_DOTTED_I, DOTTED_I, UNSPACED_LETTER
 from .._validation.messages import brief
 from .._validation.values import JSON, describe_unreadable, parse_json
-from ._fitted import with_fitted
+from ._fitted import check_is_sum, is_encodable, with_fitted
 
 VECTORS, TOKENIZER, CONFIG, MODULES = "model.safetensors", "tokenizer.json", "config.json", "modules.json"
 _PROMPTS = "config_sentence_transformers.json"
@@ -39,14 +39,6 @@ _REPLACING_CAPITAL: dict[str, JSON] = _REPLACING | {"pattern": {"String": CAPITA
 _LOWERING_ALONE: list[dict[str, JSON]] = [_REPLACING_CAPITAL, {"type": "Lowercase"}]  # where there is a pattern
 _TYPES = "sentence_transformers.models."
 _N_TESTED = 2000  # words
-
-
-class Written(NamedTuple):
-    """What a folder holds, and sentences to compare its rows with those of the estimator."""
-
-    n_words: int
-    n_left_out: int
-    sentences: list[str]
 
 
 def recognises(folder: Path) -> bool:
@@ -179,8 +171,11 @@ def _ends_with_normalize(file: Path) -> bool:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def write(estimator: PooledVectorizer, folder: Path) -> Written:
-    """Write the files of an estimator; a TypeError or ValueError says what they cannot express."""
+def write(estimator: PooledVectorizer, folder: Path) -> tuple[int, int, list[str]]:
+    """Write the files of an estimator; a TypeError or ValueError says what they cannot express.
+
+    Returns how many words were written and left out, and sentences to compare the rows of both.
+    """
     _check_expressible(estimator)
     if isinstance(estimator._state.tokenizer.analyzer, PieceTokenizer):
         tokenizer, words, vectors = _with_pieces(estimator, estimator._state.tokenizer.analyzer)
@@ -192,17 +187,16 @@ def write(estimator: PooledVectorizer, folder: Path) -> Written:
     card = _CARD_TEXT.format(name=type(estimator).__name__, n_words=len(words), version=__version__)
     (folder / _CARD).write_text(card, encoding="utf-8")
     tested = words[:: 1 + len(words) // _N_TESTED]
-    # Of words that capitals change there is a warning.
-    capitals = [word.upper() if _is_lowered_alike(estimator, word) else word for word in tested]
+    # At the end of a word, the other programs lower Σ in another way.
+    capitals = [word if "Σ" in word.upper() else word.upper() for word in tested]
     sentences = tested + [f"{a}, {b} zzqqxx {a}!" for a, b in zip(tested, capitals[1:])] + ["", "zzqqxx"]
-    return Written(len(words), n_left_out, sentences)
+    return len(words), n_left_out, sentences
 
 
 def _check_expressible(estimator: PooledVectorizer) -> None:
     """Raise an error that says what the other programs cannot do."""
+    check_is_sum(estimator)
     name = type(estimator).__name__
-    if not isinstance(estimator, PooledVectorizer) or type(estimator)._vectors_of is not PooledVectorizer._vectors_of:
-        raise TypeError(f"{name} cannot be exported: its sentence is not a weighted sum of word vectors. Use save.")
     tokenizer, unknown = estimator._state.tokenizer, estimator._treats_unknown(estimator._state)
     faults = {
         f"ngram_range={getattr(estimator, 'ngram_range', None)}: there are no word n-grams": (
@@ -246,7 +240,7 @@ def _with_pieces(estimator: PooledVectorizer, pieces: PieceTokenizer) -> tuple[d
 def _words_and_vectors(estimator: PooledVectorizer) -> tuple[list[str], np.ndarray, int]:
     """The words that can come out of the tokenizer, weighted vectors after a row of zeros, and how many were left."""
     analyze, vocabulary = estimator._state.tokenizer.analyze, estimator.vocabulary_
-    words = [word for word in vocabulary if analyze(word) == [word] and _is_utf8(word)]
+    words = [word for word in vocabulary if analyze(word) == [word] and is_encodable(word)]
     if estimator._state.tokenizer.token_pattern is None:
         unspaced, words = words, [word for word in words if not UNSPACED_LETTER.search(word)]
         if len(words) < len(unspaced):
@@ -258,42 +252,10 @@ def _words_and_vectors(estimator: PooledVectorizer) -> tuple[list[str], np.ndarr
             )
     if not words:
         raise ValueError("No word of the vocabulary comes out of the tokenizer, so no text would have a vector.")
-    if other := next((word for word in words if not _is_lowered_alike(estimator, word)), None):
-        warnings.warn(
-            f"Words such as {other!r} end in a sigma. Of a text in capitals, {type(estimator).__name__} makes ς at the "
-            "end and the other programs σ, so they do not find the word there.",
-            UserWarning,
-            stacklevel=4,
-        )
     rows = [vocabulary[word] for word in words]
     vectors = np.zeros((len(words) + 1, estimator.n_features_out_), np.float32)
     np.multiply(estimator._summed_vectors(estimator._state)[rows], estimator.word_weights_[rows, None], out=vectors[1:])
     return words, vectors, len(vocabulary) - len(words)
-
-
-def _is_lowered_alike(estimator: PooledVectorizer, word: str) -> bool:
-    """Whether the estimator and the other programs make the same of a word in capitals."""
-    capitals = word.upper()
-    tokenizer = estimator._state.tokenizer
-    if not tokenizer.lowercase:
-        return True
-    if tokenizer.token_pattern is None:
-        return compose(lower_each(capitals).replace(DOTTED_I, "i")) == lower(capitals)
-    return lower_each(capitals.replace(CAPITAL_DOTTED_I, "i")) == lower_letters(capitals)
-
-
-def _normalizers(tokenizer: Tokenizer) -> list[dict[str, JSON]]:
-    if tokenizer.token_pattern is None:
-        return _LOWERING if tokenizer.lowercase else [_COMPOSING]
-    return _LOWERING_ALONE if tokenizer.lowercase else []
-
-
-def _is_utf8(word: str) -> bool:
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JSON]:
@@ -301,8 +263,11 @@ def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JS
     unknown = "[UNK]"
     while unknown in estimator.vocabulary_:
         unknown += "_"
-    normalizers = _normalizers(estimator._state.tokenizer)
-    pattern = _PATTERNS[estimator._state.tokenizer.token_pattern]
+    options = estimator._state.tokenizer
+    if options.token_pattern is None:
+        normalizers = _LOWERING if options.lowercase else [_COMPOSING]
+    else:
+        normalizers = _LOWERING_ALONE if options.lowercase else []
     vocabulary = {token: index for index, token in enumerate([unknown, *words])}
     return {
         "version": "1.0",
@@ -310,7 +275,12 @@ def _tokenizer_of(estimator: PooledVectorizer, words: list[str]) -> dict[str, JS
         "padding": None,
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": normalizers} if normalizers else None,
-        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True},
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"Regex": _PATTERNS[options.token_pattern]},
+            "behavior": "Removed",
+            "invert": True,
+        },
         "post_processor": None,
         "decoder": None,
         "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": unknown},
@@ -343,20 +313,8 @@ Sentence vectors of {n_words:,} words, exported by skembed {version}. A sentence
 words, divided by its length.
 
 ```python
-from model2vec import StaticModel
+from model2vec import StaticModel  # or: from sentence_transformers import SentenceTransformer
 
 rows = StaticModel.from_pretrained("this folder").encode(["A sentence."])
-```
-
-```python
-from sentence_transformers import SentenceTransformer
-
-rows = SentenceTransformer("this folder").encode(["A sentence."])
-```
-
-```python
-import skembed
-
-rows = skembed.formats.import_model("this folder").transform(["A sentence."])
 ```
 """

@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 
 from skembed import CBOSVectorizer, MeanEmbeddingVectorizer, MetaEmbeddingVectorizer
-from skembed._compiled.arrays import rescaled, row_norms
+from skembed._compiled.arrays import row_norms
 from skembed._training.state import has_empty_rows
 from skembed.metrics import paired_cosine_similarity
 
@@ -212,9 +212,9 @@ def test_no_matrix_of_moments_without_need():
 @pytest.mark.parametrize("options", [{"n_removed_components": 1}, {"n_components": 2}])
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(options):
     one = {"cat": np.ones(2_000_000, np.float32)}
-    name, value = next(iter(options.items()))
-    model = MeanEmbeddingVectorizer(word_vectors=one if name[2] == "r" else [one], **options)
-    with pytest.raises(MemoryError, match=rf"^{name}={value}.* needs 128000000000000 bytes .* 2000000 components"):
+    is_joined = "n_components" in options
+    model = MeanEmbeddingVectorizer(word_vectors=[one] if is_joined else one, **options)
+    with pytest.raises(MemoryError, match=r"shape \(2000000, 2000000\)"):
         model.fit(["cat dog"])
     assert not hasattr(model, "vocabulary_")
 
@@ -259,10 +259,8 @@ def test_vectors_of_any_magnitude(scale, options):
 def test_row_norms(dtype):
     rows = np.random.default_rng(0).normal(size=(2001, 7)).astype(dtype)
     assert row_norms(rows).tobytes() == np.linalg.norm(rows, axis=1).tobytes()
-    assert rescaled(rows) is rows
     largest, smallest = float(np.finfo(dtype).max) / 8, float(np.finfo(dtype).tiny)
     for scale in (largest / 8, smallest):
         scaled = (rows * dtype(scale)).astype(dtype)
         np.testing.assert_allclose(row_norms(scaled) / dtype(scale), np.linalg.norm(rows, axis=1), rtol=1e-5)
-        np.testing.assert_allclose(paired_cosine_similarity(rescaled(scaled), rows), 1, rtol=1e-5)
     assert row_norms(np.zeros((2, 3), dtype)).tolist() == [0, 0]

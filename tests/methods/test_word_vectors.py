@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from word_vector_sources import VECTORS, WORDS, binary, check, text
 
-from skembed import MeanEmbeddingVectorizer, SentenceCorpus
+from skembed import MeanEmbeddingVectorizer, Sent2VecVectorizer, SentenceCorpus
 from skembed._word_vectors.read import read_source
 from skembed.formats import read_word_vectors
 
@@ -203,11 +203,6 @@ def fitted(**changes):
         (KeyedVectors("ab", VECTORS), r"vectors of 2 words must be .* shape \(5, 3\)"),
         (KeyedVectors("ab", VECTORS[0]), r"must be a 2-D array"),
         (KeyedVectors("ab", [["x"], ["y"]]), r"must be a 2-D array of numbers"),
-        (KeyedVectors("ab", VECTORS[:2], count=[1, 2, 3]), "word counts must be 2 whole numbers"),
-        (KeyedVectors("ab", VECTORS[:2], count=[1, -2]), "word counts must be 2 whole numbers"),
-        (fitted(word_counts_=[1.5, 1]), "Estimator: the word counts must be 2 whole numbers"),
-        (fitted(word_counts_=[np.inf, 1]), "word counts must be 2 whole numbers"),
-        (fitted(word_counts_=["2", "1"]), "word counts must be 2 whole numbers"),
         (fitted(word_vectors_=VECTORS[:1]), r"vectors of 2 words must be .* got shape \(1, 3\)"),
         (fitted(vocabulary_={}), "Estimator has 0 words"),
         (fitted(vocabulary_={"a": 0, "b": 2}), "vocabulary_ must give the words the rows 0 to 1"),
@@ -298,3 +293,26 @@ def test_what_is_no_source_of_vectors_is_not_shown(source):
     with pytest.raises(TypeError, match="^Word vectors are read from .* Got (int|bytes|set|range)[.]$") as caught:
         MeanEmbeddingVectorizer(word_vectors=source).fit(["a cat"])
     assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        lambda vectors: MeanEmbeddingVectorizer(word_vectors=vectors),
+        lambda vectors: MeanEmbeddingVectorizer(word_vectors=[vectors]),
+        lambda vectors: Sent2VecVectorizer(2, init=vectors, freeze_init=True, min_count=1, max_iter=1, random_state=0),
+    ],
+    ids=["given", "joined", "init"],
+)
+def test_words_are_found_in_any_unicode_form(estimator):
+    text = ["un café olé ici", "le café ici ou un café"] * 10
+    one, both = {"café": [1.0, 0.0], "olé": [0.0, 2.0]}, {"ole\u0301": [5.0, 5.0]}
+    decomposed = {"cafe\u0301": [1.0, 0.0], "olé": [0.0, 2.0]}
+    composed, found = estimator(one | both).fit(text), estimator(decomposed | both).fit(text)
+    assert list(found.vocabulary_)[:3] == ["café", "olé", "ole\u0301"]
+    assert found.transform(text).tobytes() == composed.transform(text).tobytes()
+
+
+def test_a_pattern_leaves_words_in_their_unicode_form():
+    model = MeanEmbeddingVectorizer(word_vectors={"cafe\u0301": [1.0]}, token_pattern=r"\S+").fit(["cafe\u0301"])
+    assert list(model.vocabulary_) == ["cafe\u0301"] and model.coverage_ == 1

@@ -171,13 +171,13 @@ def test_rows_that_are_missing_or_differ_are_refused():
     emb = PretrainedVectorizer({"a cat": [1, 2], "a dog": [1, 2, 3], "two": [[1, 2]]}).fit()
     with pytest.raises(ValueError, match="none for 2 of 3 texts, the first of which is 'unheard'"):
         emb.transform(["a cat", "unheard", "of"])
-    with pytest.raises(ValueError, match=r"differ in shape: that of 'a cat' has \(2,\), that of 'a dog' has \(3,\)"):
+    with pytest.raises(ValueError, match=r"row of 'a dog' must be .* as long as that of 'a cat', got \[1, 2, 3\]"):
         emb.transform(["a cat", "a dog"])
     with pytest.raises(ValueError, match="gives rows of 3 numbers, but has given rows of 2 before"):
         emb.transform(["a dog"])
     with pytest.raises(ValueError, match="must be one-dimensional, of numbers"):
         emb.transform(["two"])
-    with pytest.raises(ValueError, match="row of 'a cat' must be one-dimensional, of numbers, got None"):
+    with pytest.raises(ValueError, match="row of 'a cat' must be one-dimensional, of numbers, .* got None"):
         PretrainedVectorizer({"a cat": None}).fit()
 
 

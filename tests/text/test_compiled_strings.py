@@ -4,14 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from numba import config
 
 import skembed._text.scanner as scanner_module
 from skembed._compiled.compile import lean_kernel
-from skembed._text.scan import _note_bits
 from skembed._text.scanner import KnownWords, Scanner, pack_words, table_of, words_of
 from skembed._text.sources import PADDING, iter_slices, join_strings
-from skembed._text.utf8 import COMPRESSES, fold_product, line_feeds, store_positions
+from skembed._text.utf8 import fold_product, line_feeds
 from skembed._text.word_table import new_words
 
 # Without JIT, NumPy says so where integers wrap.
@@ -105,23 +103,6 @@ def test_words_of_several_tables_are_packed_once(monkeypatch):
     assert dict(zip(packed, counts.tolist())) == Counter(word for drawn, _ in found for word in drawn)
     for (drawn, ids), index in zip(found, indices):
         assert [packed[i] for i in index[ids].tolist()] == drawn
-
-
-@lean_kernel
-def store_both_ways(bits, first, stored, noted):
-    store_positions(stored, np.uint64(1), bits, first)
-    _note_bits(noted, np.uint64(1), bits, first)
-
-
-@pytest.mark.kernel
-@pytest.mark.skipif(not COMPRESSES and not config.DISABLE_JIT, reason="the processor has no such instruction")
-def test_positions_of_bits_by_one_instruction():
-    rng = np.random.default_rng(0)
-    for n in range(33):
-        positions = np.sort(rng.choice(64, n, replace=False))
-        stored, noted = np.zeros((2, 80), np.int64)
-        store_both_ways(np.uint64(sum(1 << int(i) for i in positions)), 2**40, stored, noted)
-        assert stored[1 : n + 1].tolist() == noted[1 : n + 1].tolist() == (positions + 2**40).tolist()
 
 
 @lean_kernel

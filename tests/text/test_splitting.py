@@ -7,7 +7,7 @@ from estimators import as_is
 from sklearn.feature_extraction.text import CountVectorizer
 from test_tokenizer import decode
 
-from skembed import BOWPCA, SentenceCorpus
+from skembed import BOWPCA, CharacterNgrams, SentenceCorpus
 from skembed._text.tokenizer import Tokenizer
 
 
@@ -42,10 +42,13 @@ def test_words_are_joined_to_a_text_of_the_same_words(text, expected):
         ),
         ({"stop_words": "english", "token_pattern": r"[a-z]"}, "stop_words has 'about', which a text never gives"),
         ({"analyzer": as_is, "stop_words": ["the"]}, "stop_words is not used, since analyzer is a callable"),
+        ({"analyzer": as_is, "token_pattern": r"\w+"}, "token_pattern is not used, since analyzer is a callable"),
+        ({"analyzer": "char", "token_pattern": r"\w+"}, "token_pattern is not used, .* cuts the text into n-grams"),
+        ({"analyzer": CharacterNgrams(), "lowercase": False}, "lowercase is not used, .* cuts the text into n-grams"),
     ],
 )
 def test_options_without_effect_are_named(options, message):
-    text = [["a", "b"], ["b", "c"], ["c", "d"]] if "analyzer" in options else ["a b c", "b c d", "a d"]
+    text = [["a", "b"], ["b", "c"], ["c", "d"]] if options.get("analyzer") is as_is else ["a b c", "b c d", "a d"]
     with pytest.warns(UserWarning, match=message):
         SentenceCorpus.from_sentences(text, **options)
     with pytest.warns(UserWarning, match=message):

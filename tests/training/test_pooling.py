@@ -112,8 +112,3 @@ def test_hash_vectors_are_random_directions():
     assert 2.6 < fourth < 3.0  # a Gaussian has 3; the sum of four uniform numbers 2.7
     cosines = vectors[:1500] @ vectors[1500:].T
     assert abs(cosines.std() - 50**-0.5) < 0.003
-
-
-def test_hash_vectors_wrong_arguments():
-    with pytest.raises(ValueError, match="n_components must be at least 1"):
-        hash_vectors(["a"], 0)
