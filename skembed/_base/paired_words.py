@@ -21,8 +21,8 @@ from .._training.pairs import IndexedSentences, Loss
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.constraints import Constraints, integers
 from .._word_vectors.bag import hash_vectors
-from .learning import median_length
 from .paired import EVIDENCE, PairedVectorizer
+from .start import median_length
 
 MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),

@@ -29,9 +29,9 @@ from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary
 from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.processing import add_spelling, hash_numbers, remove_components
 from .._word_vectors.read import is_table, learns_none, read_source
-from .learning import is_unfitted
 from .pooled import PooledVectorizer
 from .scikit_learn import ShortReprMixin
+from .start import is_unfitted
 from .trained import TrainedVectorizer
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +26,7 @@ from .._validation.columns import Labels, Sentences, length_of
 from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, as_fitted, hide_class_name, short
+from .scikit_learn import CORPUS, WORDS, as_fitted, short
 
 if TYPE_CHECKING:
     from .._corpus.pairs import CorpusOrPairs
@@ -176,10 +177,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         version = values.pop(_VERSION, "pre-0.1")
         if version != __version__:
             warnings.warn(
-                OtherVersionWarning(
+                InconsistentVersionWarning(
                     estimator_name=type(self).__name__,
-                    current_sklearn_version=__version__,
-                    original_sklearn_version=version,
+                    current_sklearn_version=f"{__version__} of skembed",
+                    original_sklearn_version=f"{version} of skembed",
                 ),
                 stacklevel=2,
             )
@@ -384,6 +385,3 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         """The state with all that follows from what was learned."""
         return state
-
-
-hide_class_name(TextEstimator.fit_transform, TextEstimator.transform)

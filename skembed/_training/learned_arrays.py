@@ -123,13 +123,7 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
 
 
 def copies_of(arrays: list[LearnedArray], fitted: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Copies of all that training will change; kernels take writable arrays.
-
-    Raises
-    ------
-    ValueError
-        If the model was saved without what training needs.
-    """
+    """Copies of all that training will change; a ValueError if the model was saved without what training needs."""
     if not all(array.accumulator in fitted for array in moving(arrays)):
         raise ValueError(FOR_INFERENCE)
     copies = {}
