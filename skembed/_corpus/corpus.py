@@ -15,8 +15,10 @@ from .._text.vocabulary import Vocabulary
 from .._validation.values import PathLike
 from .build import Built
 from .content import (
+    Arrays,
     Content,
     as_rows,
+    check_arrays,
     check_content,
     corpus_digest,
     make_settings,
@@ -311,5 +313,7 @@ def _make(
     return corpus
 
 
-def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
-    return _make(Content.from_pickle(arrays), *others)
+def _from_arrays(arrays: Iterable[np.ndarray], *others: Any) -> SentenceCorpus:
+    plain = Arrays(*map(np.asarray, arrays))  # joblib may give memory maps
+    check_arrays(plain, "The pickle of a SentenceCorpus")
+    return _make(Content.from_arrays(plain), *others)

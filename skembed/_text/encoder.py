@@ -306,23 +306,18 @@ def encode_in_python(
         sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
         try:
             found = np.fromiter(map(word_ids.__getitem__, chain.from_iterable(tokens)), np.int32, count=sum(sizes))
-        except TypeError:
-            # The row is found only now: a check of each token would cost time where nothing is wrong.
-            _check_tokens(tokens, first_row + start)
+        except TypeError:  # the row is found only now: a check of each token costs time
+            for row, of_row in enumerate(tokens, first_row + start):
+                for token in of_row:
+                    if not isinstance(token, str):
+                        raise TypeError(
+                            f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
+                            f"{type(token).__name__}."
+                        ) from None
             raise
         ids.append(found)
         lengths += sizes
     return np.concatenate(ids), offsets(np.array(lengths, np.int64))
-
-
-def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
-    for row, found in enumerate(tokens, first_row):
-        for token in found:
-            if not isinstance(token, str):
-                raise TypeError(
-                    f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
-                    f"{type(token).__name__}."
-                ) from None
 
 
 _Scanned = TypeVar("_Scanned")

@@ -196,11 +196,6 @@ def _sum_by_row(found: list[RowGradients]) -> RowGradients:
     return RowGradients(rows, of_each @ vectors)
 
 
-def _correction(n_steps: int) -> float:
-    """Of the bias of both moments, which start at zero."""
-    return float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))
-
-
 def move_by_adam(
     weights: np.ndarray,
     moments: np.ndarray,
@@ -231,7 +226,8 @@ def move_by_adam(
         of_columns *= units
     else:
         of_rows *= np.broadcast_to(units, (*gradient.shape[:-1], 1)).ravel()
-    settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
+    rate *= float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))  # both moments start at zero
+    settings = divisor, rate, _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
     _adam_rows(matrices, which, apart, (of_rows, of_columns), tuple(map(np.float32, settings)))
 
 

@@ -30,6 +30,11 @@ def start_zeros(array: np.ndarray, seed: int) -> None:
     """Start at zero."""
 
 
+def start_ones(array: np.ndarray, seed: int) -> None:
+    """Start at one."""
+    array.fill(1)
+
+
 def start_uniform(limit: float, n_rows: int | None = None, own_seed: int | None = None) -> Start:
     """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all.
 

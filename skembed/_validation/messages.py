@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import warnings
-from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -79,25 +79,23 @@ def show_versions() -> None:
         "machine": platform.platform(),
         "cores": os.cpu_count(),
     }
-    print("System:")
-    _print_rows(system)
-    print("\nPackages:")
-    _print_rows({name: _version(name) for name in _PACKAGES})
-    installed = {name: found for name in _OPTIONAL if (found := _version(name)) is not None}
-    if installed:
-        print("\nOptional packages:")
-        _print_rows(installed)
+    sections: dict[str, dict[str, Any]] = {
+        "System": system,
+        "Packages": _versions(_PACKAGES),
+        "Optional packages": _versions(_OPTIONAL),
+    }
+    for title, rows in sections.items():
+        print("\n" * (title != "System") + f"{title}:")
+        for name, value in rows.items():
+            print(f"{name:>15s}: {value}")
 
 
-def _version(name: str) -> str | None:
+def _versions(names: tuple[str, ...]) -> dict[str, str]:
+    """Versions of the packages that are installed."""
     from importlib.metadata import PackageNotFoundError, version  # takes a while to import
 
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _print_rows(rows: Mapping[str, object]) -> None:
-    for name, value in rows.items():
-        print(f"{name:>15s}: {value}")
+    found = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

@@ -94,7 +94,8 @@ def classes_in(y: Labels, who: str, keep: bool) -> np.ndarray | None:
         return classes
     if not who and kind.startswith("continuous"):
         return None
-    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
+    holds_numbers = is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
+    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and holds_numbers:
         return _listed(csr_matrix(y))
     if not who:
         return None
@@ -156,10 +157,6 @@ def _has_rows(y: Labels) -> bool:
     if shape is None:
         return isinstance(y, (list, tuple)) and len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray))
     return len(shape) == 2 and shape[1] != 1
-
-
-def _holds_numbers(y: Labels) -> bool:
-    return is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
 
 
 def _all_share(classes: np.ndarray) -> bool:
