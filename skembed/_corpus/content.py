@@ -1,7 +1,6 @@
 """What a corpus holds: its arrays, in memory and in a folder, made anew or taken from another corpus.
 
-Compiled code uses them as indices, and does not check. So whatever comes from outside goes through
-:func:`check_arrays`: a folder, a pickle, arrays that a user gives.
+Compiled code uses them as indices, so what comes from outside goes through :func:`check_arrays`.
 """
 
 from __future__ import annotations

@@ -215,10 +215,7 @@ def _end_to_end(ptrs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:
-    """Cluster of each sentence, (n_sentences,): groups that have a text in common are one cluster.
-
-    The groups of a cluster of more than `LARGEST_COMPONENT` pairs stay separate.
-    """
+    """Cluster of each sentence, (n_sentences,): groups with a common text are one, but for chains of too many pairs."""
     n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(texts.max(initial=-1)) + 1
     # With indices of more than 32 bits scipy 1.11 returns wrong components.
     edges = np.ones(len(groups), bool), (groups.astype(np.int32), (n_groups + texts).astype(np.int32))

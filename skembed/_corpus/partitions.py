@@ -1,8 +1,6 @@
-"""A corpus from the partitions of a Dask collection.
+"""A corpus from the partitions of a Dask collection: encoded where they are, merged, and put together by this process.
 
-Each partition is encoded by a task of its own, with a vocabulary of its own, to a folder beside the final one. The
-vocabularies are merged in a tree of tasks; then the process that called puts the results together, one after the other,
-with the ids of the final vocabulary. The processes exchange paths, sizes and vocabularies, never text or arrays of ids.
+The processes exchange paths, sizes and vocabularies, never text or arrays of ids.
 """
 
 from __future__ import annotations

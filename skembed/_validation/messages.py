@@ -73,19 +73,15 @@ def show_versions() -> None:
     System:
         python: ...
     """
-    system = {
+    system: dict[str, Any] = {
         "python": sys.version.replace("\n", " "),
         "executable": sys.executable,
         "machine": platform.platform(),
         "cores": os.cpu_count(),
     }
-    sections: dict[str, dict[str, Any]] = {
-        "System": system,
-        "Packages": _versions(_PACKAGES),
-        "Optional packages": _versions(_OPTIONAL),
-    }
-    for title, rows in sections.items():
-        print("\n" * (title != "System") + f"{title}:")
+    of_packages, of_optional = _versions(_PACKAGES), _versions(_OPTIONAL)
+    for title, rows in (("System", system), ("\nPackages", of_packages), ("\nOptional packages", of_optional)):
+        print(f"{title}:")
         for name, value in rows.items():
             print(f"{name:>15s}: {value}")
 
