@@ -179,13 +179,7 @@ def _holds(source: WordVectors | Sequence[WordVectors] | None, vectors: np.ndarr
         found = _read_quietly(source)
     except (TypeError, ValueError, AttributeError):  # changed after the fit, or never a valid source
         return False
-    return _is_same(found, vectors) or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
-
-
-def _is_same(array: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays are the same memory."""
-    one, two = (each.__array_interface__ for each in (array, other))
-    return one["data"][0] == two["data"][0] and all(one[key] == two[key] for key in ("shape", "strides", "typestr"))
+    return found.shape == vectors.shape and found.dtype == vectors.dtype and np.array_equal(found, vectors)
 
 
 def _read_quietly(source: WordVectors) -> np.ndarray:

@@ -237,7 +237,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+            Sentences. The row of a sentence depends on that sentence and the model alone.
 
         Returns
         -------
@@ -247,18 +247,14 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        NotFittedError
-            If the estimator has not learned yet.
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string or a table.
+        TypeError, ValueError
+            If an item is not a string, which names the row, or if `X` is one string or a table.
 
         Warns
         -----
         UserWarning
-            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
-            have no known word. Not for fewer than 5 sentences or 30 words.
+            If far fewer words are known than in the text of `fit`, or more than half of the sentences, of at least 5,
+            have no known word.
         """
         return self._embed(self._fitted_state(), X, "X")
 

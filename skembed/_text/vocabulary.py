@@ -25,22 +25,8 @@ class Vocabulary:
     """Words with their counts, in the order of falling count; words of equal count in the order of code points.
 
     The index of a word in this order is its id, so a higher `min_count` or a lower `max_features` keeps a prefix.
-
-    Parameters
-    ----------
-    words : list of str
-        Distinct words, already in that order.
-    counts : array-like of shape (n_words,)
-        How often each word occurs.
-
-    Attributes
-    ----------
-    words : list of str
-        The words. Do not change the list. Made at the first use, as most of the words of a text are rare.
-    packed : tuple of two ndarray
-        The words as :func:`encode_words` packs them.
-    counts : ndarray of shape (n_words,), dtype int64
-        Read-only.
+    `words` is a list, made at the first use, as most of the words of a text are rare; `packed` has them as
+    :func:`encode_words` packs them; `counts` (n_words,) int64 is read-only. Do not change the list.
 
     Examples
     --------

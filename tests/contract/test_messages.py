@@ -1,6 +1,5 @@
 """What error messages show: a line of a value at most, and advice that works for what was passed."""
 
-
 import numpy as np
 import pandas as pd
 import polars as pl
