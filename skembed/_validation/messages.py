@@ -79,19 +79,18 @@ def show_versions() -> None:
         "machine": platform.platform(),
         "cores": os.cpu_count(),
     }
-    of_packages, of_optional = _versions(_PACKAGES), _versions(_OPTIONAL)
+    of_packages = {name: _version(name) for name in _PACKAGES}
+    of_optional = {name: found for name in _OPTIONAL if (found := _version(name)) is not None}
     for title, rows in (("System", system), ("\nPackages", of_packages), ("\nOptional packages", of_optional)):
-        print(f"{title}:")
+        if rows:
+            print(f"{title}:")
         for name, value in rows.items():
             print(f"{name:>15s}: {value}")
 
 
-def _versions(names: tuple[str, ...]) -> dict[str, str]:
-    """Versions of the packages that are installed."""
+def _version(name: str) -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # takes a while to import
 
-    found = {}
-    for name in names:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    with suppress(PackageNotFoundError):
+        return version(name)
+    return None
