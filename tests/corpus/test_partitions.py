@@ -142,13 +142,9 @@ def test_groups_of_another_table(tmp_path):
 
 def test_groups_with_another_known_index(folder):
     text = dd.from_pandas(pd.Series(TEXT), npartitions=3)
-    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
-    assert same_bits(
-        SentenceCorpus.from_dask(text, dd.from_pandas(pd.Series(GROUPS), npartitions=3), to=folder), expected
-    )
-    refused(
-        text, dd.from_pandas(pd.Series(GROUPS), npartitions=4), "divided at other values.*first", ValueError, folder
-    )
+    same, other = (dd.from_pandas(pd.Series(GROUPS), npartitions=n) for n in (3, 4))
+    refused(text, other, "divided at other values.*first", ValueError, folder)
+    assert same_bits(SentenceCorpus.from_dask(text, same, to=folder), SentenceCorpus.from_sentences(TEXT, GROUPS))
 
 
 def test_a_filter_that_leaves_a_partition_empty(folder):
