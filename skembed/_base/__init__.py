@@ -7,7 +7,6 @@ Knows no method.
 __all__ = [
     "context",
     "embedding",
-    "learning",
     "paired",
     "paired_words",
     "pooled",
@@ -16,6 +15,7 @@ __all__ = [
     "scikit_learn",
     "sources",
     "spelled_words",
+    "start",
     "text",
     "trained",
 ]

@@ -22,7 +22,7 @@ from .._validation.targets import check_length, split_labels
 from .._validation.values import PathLike
 from .._word_vectors.bag import content_seeds
 from .reading import encoded_with
-from .scikit_learn import fit_context, hide_class_name
+from .scikit_learn import fit_context
 from .text import tokenizer_options
 from .trained import TrainedVectorizer
 
@@ -260,9 +260,6 @@ class PairedVectorizer(TrainedVectorizer):
     @property
     def _zero_loss_is_success(self) -> bool:  # type: ignore[override]
         return self.loss != "softmax"
-
-
-hide_class_name(PairedVectorizer.fit_transform)
 
 
 def _check_groups(group: np.ndarray, name: str) -> None:

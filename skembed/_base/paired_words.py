@@ -16,13 +16,13 @@ from .._encoders.word_sums import Moves, WordSums
 from .._objectives.paraphrase import HingeLoss, SoftmaxLoss
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets
-from .._training.learned_arrays import ArrayRecord, LearnedArray, start_copied, start_uniform
+from .._training.learned_arrays import ArrayRecord, LearnedArray, start_copied, start_ones, start_uniform
 from .._training.pairs import IndexedSentences, Loss
 from .._training.state import ABSENT, Fitted, FittedState
 from .._validation.constraints import Constraints, integers
 from .._word_vectors.bag import hash_vectors
-from .learning import median_length
 from .paired import EVIDENCE, PairedVectorizer
+from .start import median_length
 
 MOVES = {
     "both": Moves(directions=True, scales=True, keeps_length=True),
@@ -30,10 +30,6 @@ MOVES = {
     "weights": Moves(directions=False, scales=True, keeps_length=True),
     "vectors": Moves(directions=True, scales=False, keeps_length=False),
 }
-
-
-def _start_ones(array: np.ndarray, seed: int) -> None:
-    array.fill(1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +78,7 @@ class PairedWords(PairedVectorizer):
         moves, options = MOVES[self.learn], ("n_components", "learn")
         return [
             LearnedArray("_directions", shape, start, "rows", options, not moves.directions, False, is_source=True),
-            LearnedArray("_scales", shape[:1], _start_ones, "rows", options, not moves.scales, False),
+            LearnedArray("_scales", shape[:1], start_ones, "rows", options, not moves.scales, False),
             LearnedArray("_start_vectors", shape, start, "rows", (), frozen=True, kept=False, is_source=True),
         ]
 
@@ -168,17 +164,11 @@ class PairedSequences(PairedWords):
             ids, ptr = ids[is_known], offsets(is_known)[ptr]
         found = IndexedSentences.of(ids, ptr, np.zeros(ids.max(initial=0) + 1, np.int32))
         rows = sentences.rows[found.distinct]
-        vectors = _vectors_of_words(state, rows, sentences.words_of(found.distinct[rows < 0]))
+        vectors = state.arrays["word_vectors_"][rows] * state.word_weights_[rows, None]
+        if unknown := sentences.words_of(found.distinct[rows < 0]):
+            vectors[rows < 0] = state.unknown_length * hash_vectors(unknown, vectors.shape[1])
         embedded = self._embed_words(state, found, vectors)
         if out is None:
             return embedded
         out[:] = embedded
         return out
-
-
-def _vectors_of_words(state: FittedState, rows: np.ndarray, unknown: list[str]) -> np.ndarray:
-    """Vectors of words of the vocabulary, and where a row is negative those of unknown words."""
-    vectors: np.ndarray = state.arrays["word_vectors_"][rows] * state.word_weights_[rows, None]
-    if unknown:
-        vectors[rows < 0] = state.unknown_length * hash_vectors(unknown, vectors.shape[1])
-    return vectors

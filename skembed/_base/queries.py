@@ -94,15 +94,9 @@ def _direction(estimator: SumOfVectors, state: FittedState, item: object, name: 
             f"{name}: {what} in the vocabulary of {len(state.vocabulary_)} words; it was never seen, or fewer than "
             f"min_count times.{_spelling_hint(item, state.vocabulary_)}"
         )
-    return _Direction(_unit(_vector_of_query(estimator, state, sentence)), known)
-
-
-def _vector_of_query(estimator: SumOfVectors, state: FittedState, sentence: EncodedSentences) -> np.ndarray:
-    """Vector of one sentence; a single word is its learned vector, without weight and n-grams."""
-    rows = sentence.rows[sentence.ids]
-    return np.asarray(
-        estimator._summed_vectors(state)[rows[0]] if len(rows) == 1 else estimator._pool(state, sentence)[0]
-    )
+    # A single word is its learned vector, without weight and n-grams.
+    vector = estimator._summed_vectors(state)[rows[0]] if len(rows) == 1 else estimator._pool(state, sentence)[0]
+    return _Direction(_unit(vector), known)
 
 
 def _nearest(

@@ -154,7 +154,10 @@ def order_score(corpus: SentenceCorpus) -> float:
     second, other = first + 1, generator.permutation(first) + 1
     rows = _weighted_words(corpus, first)
     # A random sentence may be the first one itself, which says nothing.
-    near, far = (_cosines(rows, _weighted_words(corpus, pair))[other != first] for pair in (second, other))
+    near, far = (
+        np.asarray(rows.multiply(_weighted_words(corpus, pair)).sum(axis=1)).ravel()[other != first]
+        for pair in (second, other)
+    )
     differences = near - far
     if not near.any() and not far.any():
         return np.inf
@@ -170,10 +173,6 @@ def _weighted_words(corpus: SentenceCorpus, sentences: np.ndarray) -> csr_matrix
     rows = csr_matrix((weights, ids, ptr), shape=(len(sentences), len(corpus.vocabulary)))
     rows.sum_duplicates()
     return normalize(rows, copy=False)
-
-
-def _cosines(a: csr_matrix, b: csr_matrix) -> np.ndarray:
-    return np.asarray(a.multiply(b).sum(axis=1)).ravel()
 
 
 def has_characters(state: FittedState) -> bool:

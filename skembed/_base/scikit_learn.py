@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import copy
 from functools import wraps
-from inspect import unwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from sklearn import get_config
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import _get_output_config
@@ -110,23 +108,6 @@ def fit_context(method: AnyMethod) -> AnyMethod:
     method.__qualname__ = method.__name__  # Python's errors about arguments say "fit()", without a base class
     decorated: AnyMethod = _fit_context(prefer_skip_nested_validation=True)(fit)
     return decorated
-
-
-def hide_class_name(*methods: Callable[..., object]) -> None:
-    """Let Python's errors about arguments say "transform()", without a base class, where scikit-learn wraps methods."""
-    for method in methods:
-        unwrap(method).__qualname__ = method.__name__  # that of what wraps it stays, by which pickle finds it
-
-
-class OtherVersionWarning(InconsistentVersionWarning):
-    """Warns of a pickle by another version of this package."""
-
-    def __str__(self) -> str:
-        saved_by = f"skembed {self.original_sklearn_version}"
-        return (
-            f"This {self.estimator_name} was saved by {saved_by}, and this is {self.current_sklearn_version}: its "
-            f"results may differ. Fit it again, or load it with {saved_by}."
-        )
 
 
 def check_step(name: str, step: object, kinds: tuple[type, ...], n_words: int) -> None:

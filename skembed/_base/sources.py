@@ -29,9 +29,9 @@ from .._word_vectors.fasttext import LONGEST_NGRAM, is_binary_model, open_binary
 from .._word_vectors.matches import WordVectors, counts_of, known_fraction
 from .._word_vectors.processing import add_spelling, hash_numbers, remove_components
 from .._word_vectors.read import is_table, learns_none, read_source
-from .learning import is_unfitted
 from .pooled import PooledVectorizer
 from .scikit_learn import ShortReprMixin
+from .start import is_unfitted
 from .trained import TrainedVectorizer
 
 
@@ -179,13 +179,7 @@ def _holds(source: WordVectors | Sequence[WordVectors] | None, vectors: np.ndarr
         found = _read_quietly(source)
     except (TypeError, ValueError, AttributeError):  # changed after the fit, or never a valid source
         return False
-    return _is_same(found, vectors) or (found.shape == vectors.shape and found.tobytes() == vectors.tobytes())
-
-
-def _is_same(array: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two arrays are the same memory."""
-    one, two = (each.__array_interface__ for each in (array, other))
-    return one["data"][0] == two["data"][0] and all(one[key] == two[key] for key in ("shape", "strides", "typestr"))
+    return found.shape == vectors.shape and found.dtype == vectors.dtype and np.array_equal(found, vectors)
 
 
 def _read_quietly(source: WordVectors) -> np.ndarray:

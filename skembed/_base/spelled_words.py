@@ -27,9 +27,9 @@ from .._validation.constraints import Constraints
 from .._word_vectors.character_ngrams import count_ngrams, from_8_bits, in_8_bits, sum_ngrams
 from .._word_vectors.matches import check_given
 from .._word_vectors.read import read_source
-from .learning import is_unfitted
 from .pooled import PooledVectorizer
 from .sources import GivenVectors, unwrapped
+from .start import is_unfitted
 
 _NGRAMS = (2, 5)  # characters of the n-grams of a word, with its two ends
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 12, 1 << 17  # rows that the n-grams share

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +26,7 @@ from .._validation.columns import Labels, Sentences, length_of
 from .._validation.constraints import INT64_MAX, Constraints, Settings, check_values, integers
 from .embedding import coverage_of, embed, similarity
 from .reading import check_agreement, corpus_to_learn_from, learn_vocabulary
-from .scikit_learn import CORPUS, WORDS, OtherVersionWarning, as_fitted, hide_class_name, short
+from .scikit_learn import CORPUS, WORDS, as_fitted, short
 
 if TYPE_CHECKING:
     from .._corpus.pairs import CorpusOrPairs
@@ -179,10 +180,10 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         version = values.pop(_VERSION, "pre-0.1")
         if version != __version__:
             warnings.warn(
-                OtherVersionWarning(
+                InconsistentVersionWarning(
                     estimator_name=type(self).__name__,
-                    current_sklearn_version=__version__,
-                    original_sklearn_version=version,
+                    current_sklearn_version=f"{__version__} of skembed",
+                    original_sklearn_version=f"{version} of skembed",
                 ),
                 stacklevel=2,
             )
@@ -239,7 +240,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : iterable of str, or SentenceCorpus
-            Sentences, in any order: the row of a sentence depends on that sentence and the model alone.
+            Sentences. The row of a sentence depends on that sentence and the model alone.
 
         Returns
         -------
@@ -249,18 +250,14 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        NotFittedError
-            If the estimator has not learned yet.
-        TypeError
-            If an item is not a string; names the row.
-        ValueError
-            If `X` is one string or a table.
+        TypeError, ValueError
+            If an item is not a string, which names the row, or if `X` is one string or a table.
 
         Warns
         -----
         UserWarning
-            If the fraction of known words is far lower than in the text of `fit`, or more than half of the sentences
-            have no known word. Not for fewer than 5 sentences or 30 words.
+            If far fewer words are known than in the text of `fit`, or more than half of the sentences, of at least 5,
+            have no known word.
         """
         return self._embed(self._fitted_state(), X, "X")
 
@@ -387,6 +384,3 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _finish_fit(self, state: FittedState, corpus: SentenceCorpus) -> FittedState:
         """The state with all that follows from what was learned."""
         return state
-
-
-hide_class_name(TextEstimator.fit_transform, TextEstimator.transform)

@@ -28,15 +28,9 @@ from .._validation.targets import NO_CLASS, check_length
 from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 from .embedding import check_kept
-from .learning import (
-    check_agrees_with_init,
-    check_same_start,
-    start_of_words,
-    tokenizer_with_init,
-    vocabulary_with_init,
-)
 from .reading import corpus_to_learn_from, learn_vocabulary, learn_words, waiting_after, warn_if_unordered
 from .scikit_learn import LENGTH, CallbackSupportMixin, check_layout, checked_parameters, fit_context, layout_of_options
+from .start import check_agrees_with_init, check_same_start, start_of_words, tokenizer_with_init, vocabulary_with_init
 from .text import TextEstimator
 
 

@@ -1,7 +1,6 @@
 """What a corpus holds: its arrays, in memory and in a folder, made anew or taken from another corpus.
 
-Compiled code uses them as indices, and does not check. So whatever comes from outside goes through
-:func:`check_arrays`: a folder, a pickle, arrays that a user gives.
+Compiled code uses them as indices, so what comes from outside goes through :func:`check_arrays`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .._text.vocabulary import Vocabulary, check_limits
 from .._validation.messages import brief
 from .._validation.values import PathLike, user_path
 
-STEP = 1 << 22  # entries of an array that are worked on at a time
+STEP = 1 << 20  # tokens, sentences or words that are worked on at a time
 GROWING = {"tokens": np.int32, "sent_ptr": np.int64, "doc_ptr": np.int64}  # arrays that are written batch by batch
 CORPUS = FolderKind("corpus", "corpus.json", {"settings": dict}, tuple(GROWING))
 # Files, by identity, time and size, that were found sound or were written by this process.
@@ -46,17 +45,6 @@ _DTYPES = [*GROWING.values(), np.int64, np.int64, np.uint8]
 def corpus_digest(arrays: Arrays, settings: dict[str, Any]) -> str:
     """Return a hexadecimal digest of everything that a corpus is."""
     return content_digest(CORPUS, {"settings": settings}, arrays._asdict())
-
-
-def read_corpus(path: PathLike, *, mmap: bool, verify: bool) -> tuple[Arrays, dict[str, Any], str]:
-    """Read a saved corpus: sound, read-only arrays, settings and digest. `verify` also checks the digest."""
-    stored = open_folder(path, CORPUS, mmap=mmap, verify=verify)
-    arrays = arrays_of(stored, str(user_path(path)))
-    files = _identities(stored.files)
-    if verify or files is None or files not in _SOUND:
-        check_arrays(arrays, str(user_path(path)))
-        _SOUND.add(files)
-    return arrays, stored.header["settings"], stored.header["digest"]
 
 
 def arrays_of(stored: Stored, name: str) -> Arrays:
@@ -135,9 +123,6 @@ def _check_counts(tokens: np.ndarray, counts: np.ndarray, name: str) -> None:
         raise ValueError(f"{name}: counts must say how often each word occurs in tokens.")
 
 
-_STEP = 1 << 20  # tokens, or sentences, that are worked on at once
-
-
 class Content(NamedTuple):
     """What a corpus holds; the arrays are read-only."""
 
@@ -157,13 +142,6 @@ class Content(NamedTuple):
         vocabulary = Vocabulary.from_packed(arrays.text, arrays.word_ptr, arrays.counts)
         return cls(arrays.tokens, arrays.sent_ptr, arrays.doc_ptr, vocabulary)
 
-    @classmethod
-    def from_pickle(cls, arrays: Iterable[np.ndarray]) -> Content:
-        """The same for arrays that a pickle has, which may not fit each other."""
-        plain = Arrays(*map(np.asarray, arrays))  # joblib may give memory maps
-        check_arrays(plain, "The pickle of a SentenceCorpus")
-        return cls.from_arrays(plain)
-
     def take(self, rows: np.ndarray) -> Content:
         """Return the sentences `rows` in this order, with their words alone; a new document begins where rows jump."""
         old_tokens, old_sent_ptr, old_doc_ptr, old_vocabulary = self
@@ -171,7 +149,7 @@ class Content(NamedTuple):
         sent_ptr = offsets(lengths)
         tokens = np.empty(sent_ptr[-1], dtype=np.int32)
         counts = np.zeros(len(old_vocabulary), dtype=np.int64)
-        for part in iter_slices(sent_ptr, _STEP, _STEP):
+        for part in iter_slices(sent_ptr, STEP, STEP):
             a, b = sent_ptr[part.start], sent_ptr[part.stop]
             shift = old_sent_ptr[rows[part]] - sent_ptr[part]
             tokens[a:b] = old_tokens[np.arange(a, b) + np.repeat(shift, lengths[part])]
@@ -180,7 +158,7 @@ class Content(NamedTuple):
         if len(tokens):
             text, ptr = old_vocabulary.packed
             vocabulary, remap = Vocabulary.from_bytes(text, ptr[:-1], ptr[1:], counts)
-            for part in iter_slices(sent_ptr, _STEP, _STEP):
+            for part in iter_slices(sent_ptr, STEP, STEP):
                 a, b = sent_ptr[part.start], sent_ptr[part.stop]
                 tokens[a:b] = remap[tokens[a:b]]
         begins = np.zeros(len(old_sent_ptr), dtype=bool)
@@ -194,7 +172,7 @@ class Content(NamedTuple):
         """Return in how many sentences each word occurs, ndarray of shape (n_words,), dtype int64."""
         tokens, sent_ptr, _, vocabulary = self
         found = np.zeros(len(vocabulary), dtype=np.int64)
-        for part in iter_slices(sent_ptr, _STEP, _STEP):
+        for part in iter_slices(sent_ptr, STEP, STEP):
             ptr = sent_ptr[part.start : part.stop + 1]
             ids = tokens[ptr[0] : ptr[-1]].copy()  # a copy: scipy sorts it in place
             rows = sparse.csr_array((np.ones(len(ids), bool), ids, ptr - ptr[0]), shape=(len(ptr) - 1, len(found)))
@@ -238,14 +216,19 @@ def open_content(
     token_pattern: str | None = None,
 ) -> tuple[Content, Tokenizer, dict[str, Any], str | None, str]:
     """Read a saved corpus: content, tokenizer, settings, absolute path of a memory map, and digest."""
-    arrays, settings, digest = read_corpus(path, mmap=mmap, verify=verify)
+    stored = open_folder(path, CORPUS, mmap=mmap, verify=verify)
+    name, settings, digest = str(user_path(path)), stored.header["settings"], stored.header["digest"]
+    arrays, files = arrays_of(stored, name), _identities(stored.files)
+    if verify or files is None or files not in _SOUND:
+        check_arrays(arrays, name)
+        _SOUND.add(files)
     try:
         check_limits(settings["min_count"], settings["max_features"])
         tokenizer = tokenizer or Tokenizer.from_options(settings["options"], analyzer, stemmer, token_pattern)
         content = Content.from_arrays(arrays)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{user_path(path)}: {error}") from error
-    return content, tokenizer, settings, os.path.abspath(user_path(path)) if mmap else None, digest
+        raise ValueError(f"{name}: {error}") from error
+    return content, tokenizer, settings, os.path.abspath(name) if mmap else None, digest
 
 
 def read_handle(path: str, digest: str, tokenizer: Tokenizer) -> Content:

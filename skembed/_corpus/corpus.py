@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,8 +15,10 @@ from .._text.vocabulary import Vocabulary
 from .._validation.values import PathLike
 from .build import Built
 from .content import (
+    Arrays,
     Content,
     as_rows,
+    check_arrays,
     check_content,
     corpus_digest,
     make_settings,
@@ -25,6 +27,8 @@ from .content import (
     save_content,
 )
 from .readers import Readers
+
+_Row = TypeVar("_Row")
 
 
 class Sizes(NamedTuple):
@@ -36,11 +40,42 @@ class Sizes(NamedTuple):
     n_words: int
 
 
+class Immutable(Generic[_Row]):
+    """What `SentenceCorpus` and `PairCorpus` have in common: they never change, and have rows."""
+
+    ndim = 0  # for pandas: a scalar, not a column of sentences
+
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+        def __getitem__(self, key: int) -> _Row: ...
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of rows, as a tuple: scikit-learn reads it."""
+        return (len(self),)
+
+    def __iter__(self) -> Iterator[_Row]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        """Return a 0-d object array: otherwise NumPy would read all rows, for example in a parameter search."""
+        array = np.empty((), object)
+        array[()] = self
+        return array if dtype is None else array.astype(dtype)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+
 def _read_only(attribute: str, doc: str) -> Any:
     return property(attrgetter(attribute), doc=doc)
 
 
-class SentenceCorpus(Readers):
+class SentenceCorpus(Immutable[list[str]], Readers):
     """Sentences in reading order, tokenized once and held as arrays of word ids.
 
     Build one with :meth:`from_sentences` or :meth:`from_file`, or open a saved one with :meth:`load`. A corpus never
@@ -77,7 +112,6 @@ class SentenceCorpus(Readers):
     ['the', 'cat', 'slept']
     """
 
-    ndim = 0  # for pandas: a scalar, not a column of sentences
     tokenizer: Tokenizer
     _content: Content
     _sizes: Sizes
@@ -143,11 +177,6 @@ class SentenceCorpus(Readers):
         return self._settings["max_features"]
 
     @property
-    def shape(self) -> tuple[int]:
-        """``(n_sentences,)``: scikit-learn reads it."""
-        return (self.n_sentences,)
-
-    @property
     def digest(self) -> str:
         """Hexadecimal digest of the contents, computed once."""
         if self._digest is None:
@@ -156,15 +185,6 @@ class SentenceCorpus(Readers):
 
     def __len__(self) -> int:
         return self.n_sentences
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return (self[i] for i in range(len(self)))
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        """Return a 0-d object array: otherwise NumPy would read all sentences, for example in a parameter search."""
-        array = np.empty((), object)
-        array[()] = self
-        return array if dtype is None else array.astype(dtype)
 
     def __repr__(self) -> str:
         try:
@@ -262,12 +282,6 @@ class SentenceCorpus(Readers):
         options: dict[str, Any] = {"analyzer": analyzer, "stemmer": stemmer, "token_pattern": token_pattern}
         return _make(*open_content(path, mmap=mmap, verify=verify, **options))
 
-    def __copy__(self) -> SentenceCorpus:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> SentenceCorpus:
-        return self
-
     def __getstate__(self) -> dict[str, object]:
         options = {"tokenizer": self.tokenizer, "_settings": self._settings, "_digest": self._digest}
         return {**options, "_content": self._content, "_path": None}  # for skops, which stores all arrays
@@ -299,5 +313,7 @@ def _make(
     return corpus
 
 
-def _from_arrays(arrays: tuple[np.ndarray, ...], *others: Any) -> SentenceCorpus:
-    return _make(Content.from_pickle(arrays), *others)
+def _from_arrays(arrays: Iterable[np.ndarray], *others: Any) -> SentenceCorpus:
+    plain = Arrays(*map(np.asarray, arrays))  # joblib may give memory maps
+    check_arrays(plain, "The pickle of a SentenceCorpus")
+    return _make(Content.from_arrays(plain), *others)

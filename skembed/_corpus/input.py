@@ -106,11 +106,7 @@ def take_rows(sentences: list[Any] | SentenceCorpus, rows: Any) -> Any:
 
 
 def as_labelled(record: Labelled, name: str, *, pairs: bool = False, optional: Sequence[str] = ()) -> Bunch:
-    """Return the fields `data` (sentences or pairs, checked), `target` (unchecked) and the optional ones found.
-
-    `record` is a Bunch, a mapping or a table with these fields, or the tuple (data, target). A table of pairs may have
-    the columns `sentence1` and `sentence2` instead of `data`.
-    """
+    """Return the fields `data` (checked), `target` and the optional ones of a Bunch, mapping, table or tuple."""
     if isinstance(record, tuple) and len(record) == 2:
         record = dict(zip(("data", "target"), record))
     columns = columns_of(record)
@@ -123,10 +119,7 @@ def as_labelled(record: Labelled, name: str, *, pairs: bool = False, optional: S
 
 
 def as_pairs(data: Iterable[object], name: str) -> list[tuple[Any, Any]]:
-    """Return pairs of sentences as a list of tuples.
-
-    `data` is a list, zip or array of pairs, or a mapping or table of two columns. A corpus becomes text.
-    """
+    """Return pairs of sentences, given as such or in two columns, as a list of tuples; a corpus becomes text."""
     columns = columns_of(data)
     if columns is not None:
         if len(columns) != 2:

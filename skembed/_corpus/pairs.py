@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from itertools import chain
 from typing import Any, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -19,14 +19,14 @@ from .._text.vocabulary import Vocabulary
 from .._validation.columns import Sentences
 from .._validation.messages import brief
 from .content import as_rows
-from .corpus import SentenceCorpus
+from .corpus import Immutable, SentenceCorpus
 from .input import as_pairs
 
 # At the two ends of a longer chain of pairs, such as synonyms of a lexicon, the meanings may differ.
 LARGEST_COMPONENT = 1000  # pairs
 
 
-class PairCorpus:
+class PairCorpus(Immutable[tuple[list[str], list[str]]]):
     """Pairs of sentences that mean the same, tokenized once.
 
     Build one with :meth:`from_pairs`. It never changes, so a copy of it is the pairs themselves. A slice, a mask or a
@@ -49,8 +49,6 @@ class PairCorpus:
     >>> pairs[1]
     (['rain', 'fell'], ['it', 'rained'])
     """
-
-    ndim = 0  # for pandas: a scalar, not a column of sentences
 
     def __init__(self, sentences: SentenceCorpus) -> None:
         if not isinstance(sentences, SentenceCorpus):
@@ -127,22 +125,8 @@ class PairCorpus:
         """Number of pairs."""
         return self._sentences.n_documents
 
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_pairs,)``: scikit-learn reads it."""
-        return (self.n_pairs,)
-
     def __len__(self) -> int:
         return self.n_pairs
-
-    def __iter__(self) -> Iterator[tuple[list[str], list[str]]]:
-        return (self[i] for i in range(len(self)))
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        """Return a 0-d object array: otherwise NumPy would read all pairs, for example in a parameter search."""
-        array = np.empty((), object)
-        array[()] = self
-        return array if dtype is None else array.astype(dtype)
 
     def __repr__(self) -> str:
         sentences = self._sentences
@@ -153,12 +137,6 @@ class PairCorpus:
 
     def __hash__(self) -> int:
         return hash(("PairCorpus", self._sentences))
-
-    def __copy__(self) -> PairCorpus:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, object]) -> PairCorpus:
-        return self
 
     @overload
     def __getitem__(self, key: int | np.integer) -> tuple[list[str], list[str]]: ...
@@ -237,10 +215,7 @@ def _end_to_end(ptrs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def linked(groups: np.ndarray, texts: np.ndarray) -> NDArray[np.int64]:
-    """Cluster of each sentence, (n_sentences,): groups that have a text in common are one cluster.
-
-    The groups of a cluster of more than `LARGEST_COMPONENT` pairs stay separate.
-    """
+    """Cluster of each sentence, (n_sentences,): groups with a common text are one, but for chains of too many pairs."""
     n_groups, n_texts = int(groups.max(initial=-1)) + 1, int(texts.max(initial=-1)) + 1
     # With indices of more than 32 bits scipy 1.11 returns wrong components.
     edges = np.ones(len(groups), bool), (groups.astype(np.int32), (n_groups + texts).astype(np.int32))

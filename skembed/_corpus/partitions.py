@@ -1,8 +1,6 @@
-"""A corpus from the partitions of a Dask collection.
+"""A corpus from the partitions of a Dask collection: encoded where they are, merged, and put together by this process.
 
-Each partition is encoded by a task of its own, with a vocabulary of its own, to a folder beside the final one. The
-vocabularies are merged in a tree of tasks; then the process that called puts the results together, one after the other,
-with the ids of the final vocabulary. The processes exchange paths, sizes and vocabularies, never text or arrays of ids.
+The processes exchange paths, sizes and vocabularies, never text or arrays of ids.
 """
 
 from __future__ import annotations
@@ -134,7 +132,8 @@ def _partitions(texts: Any, groups: Any) -> list[Delayed]:
     if not _of_one_table(texts, groups) or len(set(are_known)) == 2:  # as after `reset_index` of one of them
         if not all(are_known):
             return _pairs_of_partitions(texts, groups)
-        groups = _cut_as(texts, groups)
+        if groups.divisions != texts.divisions:
+            raise ValueError(f"The indices of sentences and groups are divided at other values. {_ONE_TABLE}")
     # As one table, because Dask may merge partitions of one column and not those of another. Where all sentences were
     # filtered out, pandas makes a row for each id; such rows are not in the text.
     return list(texts.to_frame("text").assign(is_sentence=True, group=groups).to_delayed())
@@ -161,23 +160,6 @@ def _pairs_of_partitions(texts: Series, groups: Series) -> list[Delayed]:
             f"partitions, so nothing says which id belongs to which sentence. {_ONE_TABLE}"
         )
     return [delayed(_pair)(*pair) for pair in zip(sentences, ids)]
-
-
-def _cut_as(texts: Series, groups: Series) -> Series:
-    """Cut `groups` at the divisions of `texts`. Left to itself, Dask would cut both, and change the order of rows."""
-    if groups.divisions == texts.divisions:
-        return groups
-    (first, *_, last), (own_first, *_, own_last) = texts.divisions, groups.divisions
-    try:
-        fits = first <= own_first and own_last <= last
-    except TypeError:  # numbers and strings
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"The index of groups, from {brief(own_first)} to {brief(own_last)}, goes beyond that of sentences, from "
-            f"{brief(first)} to {brief(last)}. {_ONE_TABLE}"
-        )
-    return groups.repartition(divisions=texts.divisions, force=True)
 
 
 def _check_series(value: Any, name: str) -> None:

@@ -281,8 +281,7 @@ class Readers:
             Sentences in reading order.
         groups : dask.dataframe.Series, dask.bag.Bag or None, default=None
             Document id of each sentence: a column of the same table, or a bag with the same partitions. None means one
-            document. The column of another table is matched by the index if Dask knows the divisions of both;
-            otherwise row by row, in partitions that must be as many and as long.
+            document. The column of another table is matched row by row, in partitions that must be as many and as long.
         to : path-like
             Folder to write the corpus to, which is memory-mapped from there. All workers must see it under this path.
             While it is written, it needs its size once more.

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.embedding import encoded_corpus
-from .._base.learning import is_unfitted
 from .._base.scikit_learn import LENGTH, fit_context, warn_of_another_length
 from .._base.sources import GivenVectors, ProcessedState, ProcessedVectors, fit_with, is_list, learned_vectors
+from .._base.start import is_unfitted
 from .._base.trained import length_without_source
 from .._corpus.corpus import SentenceCorpus
 from .._methods.word2vec import Word2VecVectorizer

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.learning import median_length
 from .._base.paired_words import PairedSequences, PairedState
+from .._base.start import median_length
 from .._compiled.arrays import read_only
 from .._corpus.pairs import CorpusOrPairs
 from .._encoders.convolution import Convolution, Filters, LinearFilters, Shape, embed_bags, embed_windows, start_filters

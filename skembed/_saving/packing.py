@@ -1,7 +1,6 @@
-"""Matrices in fewer bytes: rounded numbers, each row with its own scale if they have 8 bits, and no rows of zeros.
+"""Matrices in fewer bytes: rounded numbers, with ``name.scales`` of the rows if they have 8 bits, and no rows of zeros.
 
-An array ``name`` is stored as itself; or without its rows of zeros, with ``name.rows``, the indices of the others, and
-``name.n_rows``, how many there are with them; if it is int8, with ``name.scales``, by which it is multiplied.
+Of the others ``name.rows`` has the indices, and ``name.n_rows`` how many rows there are with the zeros.
 """
 
 from __future__ import annotations

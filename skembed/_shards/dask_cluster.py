@@ -134,12 +134,12 @@ class Dask:
         own, all_found = _what_decides_bits(), self._ask(_what_decides_bits, workers=new)
         others = {worker: found for worker, found in all_found.items() if found != own}
         self._compared.update(new)
-        for worker, found in others.items():
+        if others:
+            worker, found = next(iter(others.items()))
             warn_at_user(
                 f"{len(others)} workers of the cluster may compute other bits than this process. {worker} has {found}, "
                 f"this process {own}. Install the same versions on all machines."
             )
-            break
 
     def _reduce(self, work: Work, merge: Merge, common: Any, make_tasks: MakeTasks, n_tasks: int) -> Any:
         client = self.client

@@ -1,7 +1,6 @@
 """Who computes the tasks of a round: this process, or the workers of a Dask cluster.
 
-The results are merged in a tree that only their number determines, and a task is a pure function. So an engine never
-changes a bit, and a task whose worker was lost is computed again.
+A task is a pure function, and the tree of the merges depends on their number alone: no engine changes a bit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The tasks of a round: which sentences each shard learns from, extents of whole documents, dealt at random.
 
-The text is cut by sentence index alone, so what a shard learns does not depend on how the text was read or stored, nor
-on who works on it. Workers read a saved text in its file, other text is sent to them.
+The text is cut by sentence index alone. Workers read a saved text in its file, other text is sent to them.
 """
 
 from __future__ import annotations

@@ -70,12 +70,9 @@ def working_copy(accumulator: np.ndarray) -> np.ndarray:
 def take_changes(
     before: np.ndarray, old: np.ndarray, after: np.ndarray, new: np.ndarray, memory: RowChanges | None = None
 ) -> RowChanges:
-    """The rows that a shard has touched; then `after` and `new` are as before it.
+    """The rows that a shard has touched, in `memory` or in new memory; then `after` and `new` are as before it.
 
-    `old` and `new` are the accumulators, `new` a `working_copy`. Sums of squares alone do not tell which rows were
-    touched: plain gradient descent has none, and a small step may be lost in a large sum. `memory` is that of earlier
-    changes of this array, which are written over. Without it, there is room for all rows in new memory, of which the
-    system provides only what is written to.
+    `old` and `new` are the accumulators, `new` a `working_copy`, which tells what was touched: sums of squares may not.
     """
     rows = np.flatnonzero(~np.signbit(new[:, COUNT]))
     found = _first(len(rows), memory or _room(*after.shape))
@@ -156,10 +153,7 @@ def _count_union(one, other):
 
 @lean_kernel
 def _add(merged, n_first, other):
-    """Add changes to the first rows of `merged`, which become all of them.
-
-    From the last to the first, so that no row is overwritten before it has moved.
-    """
+    """Add changes to the first rows of `merged`, the last ones first, so that none is overwritten."""
     (rows, change, growth, square), i, j = merged, n_first - 1, other.rows.shape[0] - 1
     k = rows.shape[0] - 1
     while j >= 0:  # then what is left is in its place

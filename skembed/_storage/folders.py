@@ -121,10 +121,7 @@ class NewFolder:
 
 @contextmanager
 def new_folder(path: PathLike, kind: FolderKind) -> Iterator[NewFolder]:
-    """Give a save to write; it takes its place at `path` if all goes well, and is removed if not.
-
-    What is at `path` must be a saved folder of the same kind or an empty folder. Errors name path and reason.
-    """
+    """Give a save to write to `path`, a folder of this kind or an empty one; removed if anything goes wrong."""
     folder = Path(os.path.realpath(user_path(path)))
     _check_replaceable(folder, kind)
     is_new = not folder.exists()

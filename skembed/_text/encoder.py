@@ -266,22 +266,24 @@ class CorpusTokenizer:
         for encoded in self._threads.in_order(read, self._with_rows(batches), LEAST_BATCHES):
             while len(counts_of) <= encoded.table:
                 counts_of.append(np.zeros(0, np.int64))
-            n_more = int(encoded.ids.max(initial=-1)) + 1 - len(counts_of[encoded.table])
-            if n_more > 0:  # twice what is needed, so that it grows seldom
-                counts = counts_of[encoded.table]
-                counts_of[encoded.table] = np.append(counts, np.zeros(2 * n_more + len(counts), np.int64))
-            np.add.at(counts_of[encoded.table], encoded.ids, 1)
+            counts_of[encoded.table] = _counted(encoded.ids, counts_of[encoded.table])
             yield encoded
 
     def _encode_batches(self, batches: Iterable[tuple[Batch, list[int]]]) -> Iterator[Encoded]:
         for batch, starts, first_row in self._with_rows(batches):
             assert isinstance(batch, list)
             ids, ptr = encode_in_python(batch, self._tokenizer, self._word_ids, first_row)
-            n_more = len(self._word_ids.words) - len(self._counts)
-            if n_more > 0:  # twice what is needed, so that it grows seldom
-                self._counts = np.append(self._counts, np.zeros(2 * n_more + len(self._counts), np.int64))
-            np.add.at(self._counts, ids, 1)
+            self._counts = _counted(ids, self._counts)
             yield Encoded(ids, ptr, starts, 0)
+
+
+def _counted(ids: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Count more ids; the array grows to twice what is needed, so that it does so seldom."""
+    n_more = int(ids.max(initial=-1)) + 1 - len(counts)
+    if n_more > 0:
+        counts = np.append(counts, np.zeros(2 * n_more + len(counts), np.int64))
+    np.add.at(counts, ids, 1)
+    return counts
 
 
 def _order_packed(
@@ -306,23 +308,18 @@ def encode_in_python(
         sizes = [len(found) for found in tokens]  # type: ignore[arg-type]
         try:
             found = np.fromiter(map(word_ids.__getitem__, chain.from_iterable(tokens)), np.int32, count=sum(sizes))
-        except TypeError:
-            # The row is found only now: a check of each token would cost time where nothing is wrong.
-            _check_tokens(tokens, first_row + start)
+        except TypeError:  # the row is found only now: a check of each token costs time
+            for row, of_row in enumerate(tokens, first_row + start):
+                for token in of_row:
+                    if not isinstance(token, str):
+                        raise TypeError(
+                            f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
+                            f"{type(token).__name__}."
+                        ) from None
             raise
         ids.append(found)
         lengths += sizes
     return np.concatenate(ids), offsets(np.array(lengths, np.int64))
-
-
-def _check_tokens(tokens: list[Iterable[Any]], first_row: int) -> None:
-    for row, found in enumerate(tokens, first_row):
-        for token in found:
-            if not isinstance(token, str):
-                raise TypeError(
-                    f"Row {row}: analyzer must return strings, got the token {brief(token)} of type "
-                    f"{type(token).__name__}."
-                ) from None
 
 
 _Scanned = TypeVar("_Scanned")

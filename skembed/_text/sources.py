@@ -91,11 +91,10 @@ def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
 
 @functools.cache
 def lowered_characters(*, is_lowered: bool = False) -> np.ndarray:
-    r"""Return what becomes of each character, as this version of Python knows Unicode, (n_characters,) uint32.
+    """What becomes of each character, as this version of Python knows Unicode, (n_characters,) uint32.
 
-    It is the code point of the lowered character, with MARK, UNSPACED and STACKED, if that is of a word, else 0;
-    IN_CONTEXT where it depends on the characters around. 0x7F stands for "_", as in a table of words. No character of
-    a text that `lower` has lowered depends on others (`is_lowered`).
+    The code point of the lowered character, with MARK, UNSPACED and STACKED, if that is of a word, else 0; IN_CONTEXT
+    where it depends on those around, which it does not in text that is lowered. 0x7F stands for "_".
     """
     points = np.arange(_N_CHARACTERS, dtype="<u4")
     characters = points.tobytes().decode("utf-32-le", "surrogatepass")

@@ -25,22 +25,8 @@ class Vocabulary:
     """Words with their counts, in the order of falling count; words of equal count in the order of code points.
 
     The index of a word in this order is its id, so a higher `min_count` or a lower `max_features` keeps a prefix.
-
-    Parameters
-    ----------
-    words : list of str
-        Distinct words, already in that order.
-    counts : array-like of shape (n_words,)
-        How often each word occurs.
-
-    Attributes
-    ----------
-    words : list of str
-        The words. Do not change the list. Made at the first use, as most of the words of a text are rare.
-    packed : tuple of two ndarray
-        The words as :func:`encode_words` packs them.
-    counts : ndarray of shape (n_words,), dtype int64
-        Read-only.
+    `words` is a list, made at the first use, as most of the words of a text are rare; `packed` has them as
+    :func:`encode_words` packs them; `counts` (n_words,) int64 is read-only. Do not change the list.
 
     Examples
     --------
@@ -97,15 +83,9 @@ class Vocabulary:
         max_features: int | None = None,
         threads: Threads | None = None,
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Order words by falling count and keep the frequent ones.
+        """Order words ``text[starts[i]:ends[i]]`` by falling count, and keep the frequent ones.
 
-        Word i, its provisional id, is ``text[starts[i]:ends[i]]``, in UTF-8. Also returns the new id of each, int32; -1
-        where the word was not kept.
-
-        Raises
-        ------
-        ValueError
-            If no word is left.
+        Also returns the new id of each word, int32; -1 where it was not kept.
         """
         given = np.asarray(counts, dtype=np.int64)
         order = _by_count(text, starts, ends, given, threads)
@@ -119,15 +99,7 @@ class Vocabulary:
         return cls.from_packed(packed, ptr, falling[:n_kept]), remap
 
     def prune(self, min_count: int = 1, max_features: int | None = None) -> Vocabulary:
-        """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them.
-
-        The ids of the words that stay do not change.
-
-        Raises
-        ------
-        ValueError
-            If no word is left.
-        """
+        """Return the vocabulary of the words that occur at least `min_count` times, at most `max_features` of them."""
         n_kept = _n_kept(self.counts, min_count, max_features)
         if n_kept == len(self):
             return self

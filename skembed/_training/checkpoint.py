@@ -37,7 +37,9 @@ class Checkpoint:
             raise ValueError(f"checkpoint_every must be a number of passes, at least 1, got {brief(every)}.")
         self.path, self.every = None if path is None else user_path(path), int(every)
         self._entries: dict[str, Any] = {}
-        self._found = self._read_header()
+        self._found: dict[str, Any] | None = None
+        with suppress(FileNotFoundError):
+            self._found = None if self.path is None else read_header(self.path, _KIND)
         self.seed: int | None = None if self._found is None else self._found["seed"]  # of the fit that began
         self._written_at = time.monotonic()  # or began
 
@@ -85,11 +87,6 @@ class Checkpoint:
         if found["seed"] != header["seed"] or found["fit"] != header["fit"]:
             raise ValueError(f"Another fit has replaced the checkpoint at {self.path}. {_HOW_TO_GO_ON}")
         return arrays, header["progress"]
-
-    def _read_header(self) -> dict[str, Any] | None:
-        with suppress(FileNotFoundError):
-            return None if self.path is None else read_header(self.path, _KIND)
-        return None
 
 
 def identity_of(

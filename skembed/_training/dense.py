@@ -1,8 +1,6 @@
 """Training without a compiled kernel: numpy computes the gradients of a block in chunks, several threads at a time.
 
-A chunk is a fixed number of sentences of a block. Its gradients are computed from the weights before the block, with
-single-threaded matrix products, and are added up in the order of the chunks. So the number of threads changes no bit.
-Then each array takes one step by Adam, AdaGrad or plain gradient descent.
+The gradients of the chunks, a fixed number of sentences each, are added up in order: no thread changes a bit.
 """
 
 from __future__ import annotations
@@ -196,11 +194,6 @@ def _sum_by_row(found: list[RowGradients]) -> RowGradients:
     return RowGradients(rows, of_each @ vectors)
 
 
-def _correction(n_steps: int) -> float:
-    """Of the bias of both moments, which start at zero."""
-    return float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))
-
-
 def move_by_adam(
     weights: np.ndarray,
     moments: np.ndarray,
@@ -213,12 +206,8 @@ def move_by_adam(
 ) -> None:
     """Move ``rows`` of the weights, or ``...`` for all, by a step of Adam (Kingma and Ba, 2015) times ``unit``.
 
-    The moments are (2, ...) for all, and (n_rows, 2, ...) for rows. Rows are lazy: the moments of a row that a block
-    does not use stay as they are, and the row does not move, whereas the paper's Adam would decay them and move every
-    row of the vocabulary in every block. ``n_steps``, from which the bias of the moments is corrected, counts the
-    blocks, not the steps of the row. The gradient is divided by ``divisor``.
-
-    Without copies. ``unit`` is a number, a number for each column, or an array (..., 1) that broadcasts over the rows.
+    The moments are (2, ...) for all, and (n_rows, 2, ...) for rows, which are lazy: one that a block does not use stays
+    as it is. ``n_steps`` counts the blocks. ``unit`` is a number, one for each column, or an array (..., 1).
     """
     n_columns = gradient.shape[-1]
     matrices = tuple(array.reshape(-1, n_columns) for array in (weights, moments, gradient))
@@ -231,7 +220,8 @@ def move_by_adam(
         of_columns *= units
     else:
         of_rows *= np.broadcast_to(units, (*gradient.shape[:-1], 1)).ravel()
-    settings = divisor, rate * _correction(n_steps), _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
+    rate *= float(np.sqrt(1 - _BETA_2**n_steps) / (1 - _BETA_1**n_steps))  # both moments start at zero
+    settings = divisor, rate, _BETA_1, 1 - _BETA_1, _BETA_2, 1 - _BETA_2, _EPSILON
     _adam_rows(matrices, which, apart, (of_rows, of_columns), tuple(map(np.float32, settings)))
 
 
@@ -264,11 +254,7 @@ def adagrad_step(accumulator: np.ndarray, rows: Any, gradient: np.ndarray, rate:
 
 
 class _OneBlasThread:
-    """Limits BLAS to one thread, since the number of threads changes the rounding of its matrix products.
-
-    The limit holds for the whole process: with several fits at once, the first sets it and the last lifts it. The
-    libraries are looked up once: each look-up leaves cycles of ctypes objects, and a fit limits them in each batch.
-    """
+    """Limits BLAS to one thread, in the whole process, since their number changes the rounding of matrix products."""
 
     def __init__(self) -> None:
         self._lock, self._n_inside = threading.Lock(), 0

@@ -1,8 +1,7 @@
 """A text for the kernels: which sentences belong together, which runs of them a block has, which thread works on which.
 
-A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences. Runs are taken in random order, so a block
-is a sample of the corpus, and yet each sentence has its neighbours beside it. With a ``border`` the sentences just
-before and after a run are there too, as context. Some methods take only some of the occurrences of frequent words.
+A block is ``runs_per_block`` runs of ``run_length`` consecutive sentences in random order: a sample of the corpus, in
+which each sentence has its neighbours beside it. A ``border`` adds the sentences around a run, as context.
 """
 
 from __future__ import annotations
@@ -206,10 +205,7 @@ def prefetch_run(text, plan, run):
 
 @njit(**INLINE_LLVM)
 def prefetch_next_words(text, plan, run, position, weights, table):
-    """Prefetch the rows of the words of the next sentence of the block, and their items of a table.
-
-    ``position`` is the index of this sentence in its run.
-    """
+    """Prefetch what the sentence after this one, at ``position`` in its run, needs of the weights and of a table."""
     if position == plan.run_length - 1:
         run, position = min(run + 1, plan.run_starts.shape[0] - 1), -1
     following = min(plan.run_starts[run] + position + 1, text.document.shape[0] - 1)
@@ -221,11 +217,7 @@ def prefetch_next_words(text, plan, run, position, weights, table):
 
 @njit(**INLINE_LLVM)
 def sentence_of_block(text, plan, run_ptr, block, i, weights, table):
-    """Sentence i of a block, borders left out, and the number of words before it there.
-
-    The last run may go past the end of the text; there the sentence is -1. Prefetches what the next sentence needs of
-    the weights and of a table of words.
-    """
+    """Sentence i of a block, borders left out, -1 past the end of the text; and the number of words before it."""
     run, position = block.first_run + i // plan.run_length, i % plan.run_length
     if position == 0:
         prefetch_run(text, plan, run)
@@ -295,10 +287,7 @@ class BlockShape(NamedTuple):
 
 
 class SentenceBlocks(NamedTuple):
-    """Blocks of an objective that compares sentences with each other.
-
-    A block has runs of consecutive sentences, which are neighbours, from different documents, which are not.
-    """
+    """Blocks of an objective that compares sentences: those of a run are neighbours, those of other runs are not."""
 
     border: int
     largest: int = 512
@@ -312,11 +301,7 @@ class SentenceBlocks(NamedTuple):
 
 
 class WordBlocks(NamedTuple):
-    """Blocks of an objective that predicts words, of the sentence itself or, with a border, of those around it.
-
-    A run has about as many words as a usual sentence. A block of short sentences has more of them, which makes up
-    for half of their lower cost: in a smaller block threads meet too often, a larger one does not fit in their caches.
-    """
+    """Blocks of an objective that predicts words: a run has about as many as a usual sentence, a block fits a cache."""
 
     usual: int = 64
     border: int = 0

@@ -30,11 +30,13 @@ def start_zeros(array: np.ndarray, seed: int) -> None:
     """Start at zero."""
 
 
-def start_uniform(limit: float, n_rows: int | None = None, own_seed: int | None = None) -> Start:
-    """Start with random numbers between minus and plus a limit, in the first `n_rows` rows or in all.
+def start_ones(array: np.ndarray, seed: int) -> None:
+    """Start at one."""
+    array.fill(1)
 
-    Arrays with one `own_seed` start alike.
-    """
+
+def start_uniform(limit: float, n_rows: int | None = None, own_seed: int | None = None) -> Start:
+    """Start with random numbers between minus and plus a limit; arrays with one `own_seed` start alike."""
 
     def fill(array: np.ndarray, seed: int) -> None:
         rows = array[:n_rows]
@@ -59,10 +61,9 @@ class ArrayRecord(NamedTuple):
 
 
 class LearnedArray(NamedTuple):
-    """One array of float32 that a method learns.
+    """One array of float32 that a method learns: "rows" where a block touches them, "dense" arrays as a whole.
 
-    "rows" are updated where a block touches them, "dense" arrays as a whole. A frozen array keeps its start values. An
-    array that is not kept serves training alone. The first rows of a source are the words that a sentence is made of.
+    One that is not kept serves training alone. The first rows of a source are the words that a sentence is made of.
     """
 
     name: str  # of the fitted attribute
@@ -123,13 +124,7 @@ def start_arrays(arrays: list[LearnedArray], solver: str, seed: int) -> dict[str
 
 
 def copies_of(arrays: list[LearnedArray], fitted: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Copies of all that training will change; kernels take writable arrays.
-
-    Raises
-    ------
-    ValueError
-        If the model was saved without what training needs.
-    """
+    """Copies of all that training will change; a ValueError if the model was saved without what training needs."""
     if not all(array.accumulator in fitted for array in moving(arrays)):
         raise ValueError(FOR_INFERENCE)
     copies = {}
@@ -150,11 +145,7 @@ class WordRows(NamedTuple):
 def with_new_rows(
     arrays: list[LearnedArray], solver: str, fitted: Mapping[str, np.ndarray], seed: int, words: WordRows
 ) -> dict[str, np.ndarray]:
-    """The arrays and accumulators of a model that gets new words: `arrays` are records of the larger ones.
-
-    The words come first in each array of rows. Those that stay keep their numbers, as do the rows after the words. New
-    words start at the vectors given in a source, and in other arrays at the start of the array.
-    """
+    """The arrays of a model that gets new words, of which `arrays` are records; old rows keep their numbers."""
     larger: dict[str, np.ndarray] = {}
     for index, array in enumerate(arrays):
         names = [array.name] if array.frozen else [array.name, array.accumulator]
@@ -244,10 +235,7 @@ def make_rows(
 
 
 def assign_rows(mass: np.ndarray, n_threads: int) -> np.ndarray:
-    """Owner of each row, (n_rows,) int16, with about the same cost for each; empty for one thread.
-
-    Groups of rows are assigned by falling cost, each to the thread with the lowest cost so far.
-    """
+    """Owner of each row, (n_rows,) int16, with about the same cost for each thread; empty for one thread."""
     if n_threads == 1:
         return np.empty(0, np.int16)
     entries = mass * (ENTRIES / max(mass.sum(), 1e-300))

@@ -1,9 +1,7 @@
 """Negative samples: words drawn at random by a power of their frequency, for one sentence from one half of the words.
 
-The words are in two halves with about the same cost, see `assign_rows`. The first sentences of a block take their
-negatives from the first half, the others from the second, in proportion to the draws of each half: over the blocks,
-which are random samples of the text, every word is drawn as often as it should. So if two threads have half of the
-sentences each, and own the rows of one half each, neither uses rows that the negatives of the other change.
+The halves cost about the same (`assign_rows`). The first sentences of a block draw from the first, so that of two
+threads neither uses rows that the negatives of the other change. Over the blocks every word is drawn as it should.
 """
 
 from typing import NamedTuple
@@ -30,10 +28,7 @@ class Negatives(NamedTuple):
 
 
 def noise_weights(counts: np.ndarray) -> np.ndarray:
-    """Probability of each word as a negative: by ``counts**0.75``, as in word2vec.
-
-    Square roots are rounded alike on every processor.
-    """
+    """Probability of each word as a negative, ``counts**0.75`` by square roots, which processors round alike."""
     drawn = np.sqrt(counts) * np.sqrt(np.sqrt(counts))
     return drawn / max(drawn.sum(), 1e-300)
 
@@ -84,11 +79,7 @@ def _fill_up(scaled, small, n_small, large, n_large, threshold, alias):
 
 @njit(**INLINE_LLVM)
 def half_of_words(negatives, seed, block, i):
-    """First and last+1 of the rows of the table from which sentence i of a block draws.
-
-    The first sentence of the second half is rounded at random, so that on average each half has exactly its draws, in
-    blocks of one sentence too.
-    """
+    """First and last+1 of the rows of the table from which sentence i of a block draws."""
     bits = random_bits(np.uint64(seed), np.uint64(6), np.uint64(block.position), np.uint64(0))
     is_second = i >= np.int64(negatives.first * block.n_targets + uniform(bits))
     return (negatives.middle, negatives.table.shape[0]) if is_second else (0, negatives.middle)

@@ -1,7 +1,6 @@
 """Training on pairs of sentences: the pairs of a pass, in blocks; encoders of the words that are not dropped at random.
 
-The encoder turns the sentences of a block into vectors, and the gradient of the vectors into a step of what it learns.
-The loss compares the vectors of a block with each other. Which pairs must not be compared is decided here.
+An encoder turns the sentences of a block into vectors, and learns from their gradient; a loss compares the vectors.
 """
 
 from __future__ import annotations
@@ -39,10 +38,7 @@ def _list_kept(text, sentence, kept, seed, ids, first):
 
 @lean_kernel
 def list_words(text, sentences, kept, seed, ids, ptr):
-    """List the words of some sentences; a sentence that would lose all its words keeps all.
-
-    ``kept`` of ``KEEP_ALL`` words are kept, a function of the seed and of the position in the text.
-    """
+    """List the words of some sentences, ``kept`` of ``KEEP_ALL`` of them; one that would lose all keeps all."""
     for i in range(sentences.shape[0]):
         last = _list_kept(text, sentences[i], kept, seed, ids, ptr[i])
         if last == ptr[i] and kept < KEEP_ALL:
@@ -109,10 +105,7 @@ class Loss(Protocol):
     """Compares the vectors of a block."""
 
     def __call__(self, vectors: np.ndarray, excluded: np.ndarray, learn: bool) -> PairLoss:
-        """Compare ``vectors`` (2 * n_pairs, n_components), first sentences before second ones.
-
-        ``excluded`` (n_pairs, n_pairs) bool says which pairs are not negatives of each other (nor of themselves).
-        """
+        """Compare ``vectors``, first sentences before second ones; ``excluded`` pairs are no negatives."""
 
 
 class PairEncoder(Protocol):
@@ -277,10 +270,7 @@ def hold_out_clusters(evidence: Evidence, fraction: float, seed: int) -> np.ndar
 
 @lean_kernel
 def list_distinct(ids, index_of, words, distinct):
-    """``words[i]``: index of ``ids[i]`` among the distinct ids, which are listed; returns how many there are.
-
-    ``index_of`` int32, zeros for each id, is left as zeros.
-    """
+    """``words[i]``: index of ``ids[i]`` among the distinct ids; ``index_of`` is left as zeros. Returns their number."""
     n = np.int64(0)
     for i in range(ids.shape[0]):
         if index_of[ids[i]] == 0:

@@ -321,9 +321,8 @@ def make_passes(
 ) -> FittedState:
     """Make the passes of any fit; returns what was learned, of a fit with held-out text in its best pass.
 
-    The loop changes the arrays of the state, of which there are `records`, and `others` in place. The rate may fall to
-    zero over the passes. `finish` gives the attributes of an estimator that has learned so far. With `warn`, it warns
-    after each set where there was nothing to predict.
+    The arrays of the state, of which there are `records`, and `others` change in place. The rate may fall to zero.
+    `finish` gives the attributes of an estimator that has learned so far.
     """
     learning = LearningState(state, records, others, trainer, estimator)
     stopping = learning.stopping

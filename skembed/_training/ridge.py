@@ -1,7 +1,6 @@
 """Ridge regression from sentences to vectors, where a sentence is a sum of the features of its words.
 
-The kernel of two sentences is never stored: with S the words of sentences and F the features of words, it is S F F' S',
-and only its products with a few vectors at a time are needed.
+The kernel S F F' S' of sentences (S: their words, F: features of words) is never stored, only times few vectors.
 """
 
 from __future__ import annotations
@@ -76,12 +75,10 @@ def fit_ridge(
     *,
     leave_out: bool = True,
 ) -> Solution:
-    """Learn to predict targets (n_sentences, n_targets) float32, with a mean of zero, from words with these features.
+    """Learn to predict centred targets (n_sentences, n_targets) float32 from words with these features.
 
-    ``sentences`` (n_sentences, n_words) float32 are counts of words, scaled so that the features of a sentence have the
-    length that they should. A penalty `alpha` of None is the one whose predictions for sentences left out have the
-    least squared error, on at most 1,500 sentences. With ``leave_out``, predictions for sentences left out are wanted;
-    of many sentences they take a third more time. The random state draws those sentences, and probes for the diagonal.
+    ``sentences`` (n_sentences, n_words) float32 are scaled counts. An `alpha` of None is the one with the least squared
+    error for sentences left out, on at most 1,500. With ``leave_out``, predictions for sentences left out are wanted.
     """
     n = len(targets)
     some = np.arange(n) if n <= _MOST_EXACT else np.sort(random_state.choice(n, _MOST_EXACT, replace=False))
@@ -132,10 +129,7 @@ class _Exact:
 
 
 class _Kernel:
-    """The kernel of many sentences plus alpha, and its inverse by conjugate gradients.
-
-    These take half the steps if the strongest directions of the kernel are solved first. A few products find them.
-    """
+    """The kernel of many sentences plus alpha; conjugate gradients solve what its strongest directions leave."""
 
     def __init__(
         self, sentences: csr_array, features: Features, alpha: float, random_state: np.random.RandomState

@@ -91,10 +91,7 @@ def make_losses(n, make=ALLOCATOR):
 
 
 def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads, make=ALLOCATOR):
-    """Buffers for the blocks of a plan, with ``negative`` random sentences for each target.
-
-    ``n_columns`` is the width of `error`. A vector has at most as many scores, or ``2 * border`` if that is more.
-    """
+    """Buffers for the blocks of a plan, with ``negative`` random sentences a target; `error` has ``n_columns``."""
     n_targets, width = plan.runs_per_block * plan.run_length, plan.run_length + 2 * plan.border
     n_members = plan.runs_per_block * width
     run_ptr, n_words = count_words_of_runs(text, plan)
@@ -125,10 +122,7 @@ def make_sentences(text, plan, bag, n_components, negative, n_columns, n_threads
 
 @njit(**INLINE_LLVM)
 def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
-    """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number.
-
-    The weight of an n-gram is the mean of those of its words.
-    """
+    """List the words of a sentence, then its n-grams, as entries from ``first`` on; returns their number."""
     n_words, beside = text.word_weight.shape[0], bag.is_of_characters.shape[0] > 0
     k = last_word = first
     for p in range(np.uint64(text.sent_ptr[sentence]), np.uint64(text.sent_ptr[sentence + 1])):
@@ -152,10 +146,7 @@ def list_words_and_ngrams(text, bag, member, sentence, gradient, first):
 
 @njit(**INLINE_LLVM)
 def drop_features(bag, seed, first_draw, gradient, first, n):
-    """Drop entries at random; returns how many stay. The draw of an entry depends on the pass and on its position.
-
-    In a sum the weights of those that stay grow, so that its expected value does not change.
-    """
+    """Drop entries at random; returns how many stay. In a sum their weights grow, so that its expected value stays."""
     kept = np.int64(bag.kept * 2.0**31)
     k = first
     for f in range(n):
@@ -170,10 +161,7 @@ def drop_features(bag, seed, first_draw, gradient, first, n):
 
 @njit(**INLINE_LLVM)
 def list_entries(text, bag, seed, member, sentence, gradient, first):
-    """List what a sentence is the sum or mean of, with the weights in it; returns how many there are.
-
-    The gradient of the sentence goes to its words and n-grams with the same weights.
-    """
+    """List what a sentence is the sum or mean of, with the weights of its gradient too; returns how many."""
     n = list_words_and_ngrams(text, bag, member, sentence, gradient, first)
     if bag.kept < 1.0:
         n = drop_features(bag, seed, text.sent_ptr[sentence] * bag.max_order, gradient, first, n)
@@ -186,10 +174,7 @@ def list_entries(text, bag, seed, member, sentence, gradient, first):
 
 @njit(**NO_REFCOUNT)
 def sum_sentences(text, rows, bag, plan, block, sentences, team):
-    """Phase 1: ``sums[member] = sum_j weight_j * word_j`` of each sentence (CBOS, eq. 4), or its mean.
-
-    A thread sums the sentences of its runs, and lists their words for the updates; returns first and last+1 member.
-    """
+    """Phase 1: ``sums[member] = sum_j weight_j * word_j`` (CBOS, eq. 4), or its mean; returns a thread's members."""
     gradient, run_ptr, width = sentences.gradient, sentences.run_ptr, plan.run_length + 2 * plan.border
     bag = Bag(bag.mean, bag.kept, sentences.max_order, bag.n_buckets, bag.is_of_characters)
     first_run, last_run = runs_of_thread(run_ptr, block, team)
@@ -220,10 +205,7 @@ def sum_sentences(text, rows, bag, plan, block, sentences, team):
 
 @njit(**INLINE_LLVM)
 def is_neighbour(sentences, plan, a, b):
-    """Whether two members are different sentences of one document, at most ``border`` apart.
-
-    They may lie in different runs: a random sentence may be the neighbour that a run has as its border.
-    """
+    """Whether two members, of any runs, are different sentences of one document, at most ``border`` apart."""
     distance = abs(sentences.sentence[a] - sentences.sentence[b])
     in_one_document = sentences.document[a] == sentences.document[b] and sentences.document[a] >= 0
     return in_one_document and 0 < distance <= plan.border
@@ -253,11 +235,7 @@ class RandomTargets(NamedTuple):
 
 @njit(**NO_REFCOUNT)
 def draw_targets(plan, block, offsets):
-    """Draw as many distances as ``offsets`` holds, or fewer where the block is too small.
-
-    Sentences of one run are mostly of one document, and so no random ones for each other: near ones are drawn only
-    where there are not enough further away.
-    """
+    """Draw as many distances as ``offsets`` holds, or fewer in a small block, near ones only if there are no others."""
     nearest = max(1, min(plan.run_length, (block.n_targets + 1 - offsets.shape[0]) // 2))
     n_distances = min(block.n_targets - 2 * nearest + 1, max(_DISTANCES, _DISTANCES_PER_DRAW * offsets.shape[0]))
     n = min(offsets.shape[0], n_distances)
@@ -290,10 +268,7 @@ def target_compared_with(random, i, r):
 
 @njit(**NO_REFCOUNT)
 def end_block(matrices, update, losses, block, team):
-    """Last phase, after a barrier: add the losses and update each of ``matrices``, pairs of rows and gradient.
-
-    Returns whether to stop, since another thread has failed.
-    """
+    """Last phase: add the losses and update ``matrices``, pairs of rows and gradient; returns whether to stop."""
     barrier(team)
     if team.thread == 0:
         for i in range(block.n_targets):

@@ -1,8 +1,6 @@
 """What a fit has learned, as one frozen value: typed fields, and arrays by name.
 
-A fit makes a new value at each step of the way with :func:`dataclasses.replace`, and trains in its arrays. At the end
-:meth:`FittedState.frozen` makes the arrays read-only, and the estimator holds the value from then on. :class:`Fitted`
-declares its attributes.
+Each step of a fit makes a new value; the estimator holds the last one, whose arrays are read-only.
 """
 
 from __future__ import annotations

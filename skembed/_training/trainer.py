@@ -137,10 +137,7 @@ class BlockLoop(ABC):
         rates: tuple[float, ...] | None,
         on_call: Callable[[float], None] = lambda fraction: None,
     ) -> float:
-        """One pass over all sentences; returns the mean loss of a target.
-
-        The learning rate falls with the blocks from `rates[0]` to `rates[1]`; None learns nothing.
-        """
+        """One pass over all sentences; returns the mean loss of a target. With no `rates`, nothing is learned."""
         loss, n_targets = self.learn_pass(text, epoch, rates=rates, on_call=on_call)
         return loss / n_targets if n_targets else 0.0
 

@@ -204,15 +204,7 @@ def _kind_of(item: object) -> str:
 
 
 def as_labels(values: object, name: str) -> np.ndarray:
-    """Return labels as an array of shape (n_rows,); check that none is missing and all are of one type.
-
-    Raises
-    ------
-    TypeError
-        If `values` is not a single column, or mixes numbers and strings.
-    ValueError
-        If a label is missing; names the row.
-    """
+    """Return labels as an array of shape (n_rows,); check that none is missing and all are of one type."""
     labels = as_column(values, name)
     if labels.dtype.kind in "fcOmM":
         for row, label in enumerate(labels.tolist()):
@@ -230,15 +222,7 @@ def as_labels(values: object, name: str) -> np.ndarray:
 
 
 def as_scores(values: object, name: str) -> np.ndarray:
-    """Return finite numbers as an array of shape (n_rows,), dtype float64.
-
-    Raises
-    ------
-    TypeError
-        If `values` is not a single column.
-    ValueError
-        If a row is not a finite number; names the row.
-    """
+    """Return finite numbers as an array of shape (n_rows,), dtype float64; an error names the row."""
     column = as_column(values, name)
     try:
         scores = column.astype(np.float64)
@@ -256,17 +240,7 @@ def as_scores(values: object, name: str) -> np.ndarray:
 
 
 def as_matrix(values: Any, name: str) -> Matrix:
-    """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is.
-
-    One row of a sparse array is a one-dimensional sparse array, and counts as a table of one row.
-
-    Raises
-    ------
-    TypeError
-        If `values` is a table that is still to be computed.
-    ValueError
-        If `values` has no rows of equal length, or a number is masked; names the row.
-    """
+    """Return rows of numbers as an array of shape (n_rows, n_columns), of any dtype; a sparse matrix as it is."""
     if issparse(values):
         return values.reshape(1, -1) if values.ndim == 1 else values
     if is_lazy(values):
@@ -317,13 +291,7 @@ def _is_named(row: object) -> bool:
 
 
 def as_fields(record: object, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Bunch:
-    """Return the fields of a Bunch, a mapping, an object with attributes, or the columns of a table.
-
-    Raises
-    ------
-    ValueError
-        If a field is missing; lists the fields found.
-    """
+    """Return the fields of a Bunch, a mapping, an object with attributes, or the columns of a table."""
     from sklearn.utils import Bunch  # takes a while to import
 
     found = columns_of(record)

@@ -32,15 +32,7 @@ def integers(least: int, largest: int = INT32_MAX) -> Interval:
 
 
 class PredicateConstraint(HasMethods):  # scikit-learn accepts only its own constraint classes
-    """A constraint that is described by a phrase instead of by the name of a class.
-
-    Parameters
-    ----------
-    accepts : callable
-        Returns whether a value is valid.
-    words : str
-        Description of valid values for the error message.
-    """
+    """A constraint that is described by a phrase, for the error message, instead of by the name of a class."""
 
     def __init__(self, accepts: Callable[[object], bool], words: str) -> None:
         self.hidden = False  # shown in the message

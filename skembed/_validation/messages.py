@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import warnings
-from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -73,31 +73,24 @@ def show_versions() -> None:
     System:
         python: ...
     """
-    system = {
+    system: dict[str, Any] = {
         "python": sys.version.replace("\n", " "),
         "executable": sys.executable,
         "machine": platform.platform(),
         "cores": os.cpu_count(),
     }
-    print("System:")
-    _print_rows(system)
-    print("\nPackages:")
-    _print_rows({name: _version(name) for name in _PACKAGES})
-    installed = {name: found for name in _OPTIONAL if (found := _version(name)) is not None}
-    if installed:
-        print("\nOptional packages:")
-        _print_rows(installed)
+    of_packages = {name: _version(name) for name in _PACKAGES}
+    of_optional = {name: found for name in _OPTIONAL if (found := _version(name)) is not None}
+    for title, rows in (("System", system), ("\nPackages", of_packages), ("\nOptional packages", of_optional)):
+        if rows:
+            print(f"{title}:")
+        for name, value in rows.items():
+            print(f"{name:>15s}: {value}")
 
 
 def _version(name: str) -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # takes a while to import
 
-    try:
+    with suppress(PackageNotFoundError):
         return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _print_rows(rows: Mapping[str, object]) -> None:
-    for name, value in rows.items():
-        print(f"{name:>15s}: {value}")
+    return None

@@ -22,16 +22,7 @@ _SMALLEST, _LARGEST = 1e-15, 1e15  # numbers between them have squares within fl
 
 
 def check_length(y: object, n_sentences: int | None, text: str) -> None:
-    """Check that `y`, if it has a length, has a value for each sentence of the text, which the message names.
-
-    Examples
-    --------
-    >>> from skembed._validation.targets import check_length
-    >>> check_length([1, 2, 1], 2, "X")
-    Traceback (most recent call last):
-        ...
-    ValueError: y has 3 values, but X has 2 sentences. Pass one for each.
-    """
+    """Check that `y`, if it has a length, has a value for each sentence of the text, which the message names."""
     shape = y.shape if hasattr(y, "shape") else (len(y),) if hasattr(y, "__len__") else ()
     if shape and isinstance(shape[0], Integral) and n_sentences not in (None, shape[0]):
         raise ValueError(f"y has {shape[0]} values, but {text} has {n_sentences} sentences. Pass one for each.")
@@ -42,16 +33,6 @@ def split_labels(y: Labels, name: str = "y", *, signs: bool = True) -> tuple[np.
 
     None, NaN and NA mean that a row has no label, and so does -1 as in :mod:`sklearn.semi_supervised`, where it is the
     only negative number, or stands beside strings. With ``signs``, the values -1 and 1 alone are two classes.
-
-    Warns
-    -----
-    UserWarning
-        If the values are -1, 0 and 1, which may be three classes.
-
-    Raises
-    ------
-    ValueError
-        If a number is infinite.
 
     Examples
     --------
@@ -113,7 +94,8 @@ def classes_in(y: Labels, who: str, keep: bool) -> np.ndarray | None:
         return classes
     if not who and kind.startswith("continuous"):
         return None
-    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and _holds_numbers(y):
+    holds_numbers = is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
+    if kind == "multilabel-indicator" or kind.endswith("-multioutput") and holds_numbers:
         return _listed(csr_matrix(y))
     if not who:
         return None
@@ -177,10 +159,6 @@ def _has_rows(y: Labels) -> bool:
     return len(shape) == 2 and shape[1] != 1
 
 
-def _holds_numbers(y: Labels) -> bool:
-    return is_sparse(y) or np.asarray(y).dtype.kind in "biuf"
-
-
 def _all_share(classes: np.ndarray) -> bool:
     """Whether every two sentences have a class in common, so that none is a negative of another."""
     rows = classes[(classes != NO_CLASS).any(axis=1)]
@@ -232,29 +210,7 @@ def check_size(y: np.ndarray) -> None:
 
 
 def checked_targets(y: Labels, n_sentences: int | None, estimator: str, text: str, name: str = "y") -> np.ndarray:
-    """Return the targets of sentences as an array of numbers, without a copy if they are an array.
-
-    `n_sentences` of None is any number of rows.
-
-    Raises
-    ------
-    TypeError
-        If `y` does not hold numbers, or is sparse.
-    ValueError
-        If `y` is missing, has the wrong shape, differs in length from the `text`, which the message names, or has a row
-        without a direction.
-
-    Examples
-    --------
-    >>> from skembed._validation.targets import checked_targets
-    >>> checked_targets([[1, 2], [0, 3]], 2, "TargetVectorizer", "the text")
-    array([[1, 2],
-           [0, 3]])
-    >>> checked_targets([[1, 2], [0, 0]], 2, "TargetVectorizer", "the text")
-    Traceback (most recent call last):
-        ...
-    ValueError: Row 1 of y has only zeros. Every sentence needs a vector with a direction.
-    """
+    """Return targets as an array with a direction a row, for each sentence, or for any number of them (None)."""
     if y is None:
         raise ValueError(
             f"This {estimator} estimator requires {name} to be passed, but the target {name} is None. Pass an array "

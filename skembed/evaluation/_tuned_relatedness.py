@@ -15,9 +15,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.learning import is_unfitted
 from .._base.paired import PairedVectorizer
 from .._base.scikit_learn import CallbackSupportMixin, fit_context, validate_parameters
+from .._base.start import is_unfitted
 from .._base.trained import TrainedVectorizer
 from .._corpus.input import as_pairs
 from .._corpus.pairs import PairCorpus, check_not_empty

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from .._base.learning import median_length
 from .._base.paired_words import PairedSequences
+from .._base.start import median_length
 from .._corpus.pairs import CorpusOrPairs
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.learned_arrays import LearnedArray, Start, start_zeros

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._base.learning import median_length
 from .._base.scikit_learn import LENGTH
+from .._base.start import median_length
 from .._base.trained import TrainedVectorizer, length_without_source
 from .._text.known_words import EncodedSentences
 from .._text.sources import offsets

@@ -1,8 +1,5 @@
 """What error messages show: a line of a value at most, and advice that works for what was passed."""
 
-import inspect
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -249,8 +246,3 @@ def test_a_wrong_argument_names_no_private_class(cls):
     expected = rf"^({cls.__name__}\.)?fit\(\) got an unexpected keyword argument 'sample_weight'"
     with pytest.raises(TypeError, match=expected):
         default(cls).fit(["a cat", "a dog"], [0, 1], sample_weight=[1, 2])
-    for name, method in inspect.getmembers(default(cls), inspect.ismethod):
-        if not name.startswith("_") and method.__module__.startswith("skembed."):
-            pickle.dumps(method.__func__)
-            if hasattr(method, "__wrapped__"):
-                assert inspect.unwrap(method.__func__).__qualname__ in (name, f"{cls.__name__}.{name}")

@@ -104,10 +104,9 @@ def test_a_pickle_carries_the_version_that_wrote_it(monkeypatch, name):
         with monkeypatch.context() as context:
             context.setattr(text_module, "__version__", "0.0.7")
             written = pickle.dumps(estimator)
-        message = rf"{type(estimator).__name__} was saved by skembed 0\.0\.7, and this is {text_module.__version__}:"
+        message = rf"estimator {type(estimator).__name__} from version 0\.0\.7 of skembed when using version "
         with pytest.warns(InconsistentVersionWarning) as caught:
             back = pickle.loads(written)
-        assert caught[-1].message.original_sklearn_version == "0.0.7"
         assert re.search(message, str(caught[-1].message))  # after those of the estimators in it
         assert vars(back).keys() == vars(estimator).keys(), "the mark is no attribute"
 
@@ -117,7 +116,7 @@ def test_a_pickle_without_a_version(monkeypatch):
     with monkeypatch.context() as context:
         context.setattr(text_module.TextEstimator, "__getstate__", lambda self: dict(vars(self)))
         written = pickle.dumps(model)
-    with pytest.warns(InconsistentVersionWarning, match="CBOSVectorizer was saved by skembed pre-0.1, "):
+    with pytest.warns(InconsistentVersionWarning, match="CBOSVectorizer from version pre-0.1 of skembed"):
         back = pickle.loads(written)
     assert bits(back.transform(TEXT)) == bits(model.transform(TEXT))
 

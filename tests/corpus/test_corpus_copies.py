@@ -78,7 +78,7 @@ def test_nothing_of_the_test_fold_is_left(corpus):
 
 
 def test_large_selection_in_blocks(monkeypatch):
-    monkeypatch.setattr("skembed._corpus.content._STEP", 5)
+    monkeypatch.setattr("skembed._corpus.content.STEP", 5)
     sentences = [list("abcdefgh"[: i % 9]) for i in range(200)]
     corpus = check(SentenceCorpus.from_sentences(sentences, analyzer=as_is))
     rows = np.random.default_rng(0).permutation(200)

@@ -140,20 +140,11 @@ def test_groups_of_another_table(tmp_path):
     assert same_bits(SentenceCorpus.from_dask(text.str.lower(), same, to=folder), expected)
 
 
-def test_groups_that_share_a_known_index(folder):
-    """The ids are cut where the sentences are, which stay in their order, also if that is not the index's."""
-    index = [*range(19, -1, -1), *range(20, 60)]
-    whole = pd.DataFrame({"text": TEXT}, index)
-    delayed = [dask.delayed(piece) for piece in pieces(whole, [20, 40])]
-    text = dd.from_delayed(delayed, meta=whole.iloc[:0], divisions=(0, 20, 40, 59))["text"]
-    ids = pd.Series(GROUPS, index)
-    expected = SentenceCorpus.from_sentences(TEXT, GROUPS)
-    for n in (1, 3, 7):
-        found = SentenceCorpus.from_dask(text, dd.from_pandas(ids, npartitions=n), to=folder)
-        assert same_bits(found, expected), n
-    more = dd.from_pandas(pd.Series([0, *GROUPS], [-1, *index]), npartitions=3)
-    with pytest.raises(ValueError, match=r"The index of groups, from -1 to 59, goes beyond that of .*, from 0 to 59\."):
-        SentenceCorpus.from_dask(text, more, to=folder)
+def test_groups_with_another_known_index(folder):
+    text = dd.from_pandas(pd.Series(TEXT), npartitions=3)
+    same, other = (dd.from_pandas(pd.Series(GROUPS), npartitions=n) for n in (3, 4))
+    refused(text, other, "divided at other values.*first", ValueError, folder)
+    assert same_bits(SentenceCorpus.from_dask(text, same, to=folder), SentenceCorpus.from_sentences(TEXT, GROUPS))
 
 
 def test_a_filter_that_leaves_a_partition_empty(folder):

@@ -140,15 +140,7 @@ def tokenizer_of(init: WordVectors | None) -> Tokenizer | None:
 
 
 def read_start(init: WordVectors | None) -> InitVectors:
-    """Read the vectors of a model as it sums them, word weights included, or given vectors.
-
-    Raises
-    ------
-    NotFittedError
-        If it is a model that has not learned.
-    TypeError, ValueError, FileNotFoundError
-        If it is nothing that has word vectors, or something is wrong with them; names `init`.
-    """
+    """Read the vectors of a model as it sums them, word weights included, or given vectors; an error names `init`."""
     if is_unfitted(init):
         raise NotFittedError(
             f"init is a {type(init).__name__} that is not fitted. Fit it first. Where scikit-learn clones it, as a "
