@@ -78,7 +78,7 @@ class ParsesMixin(TextEstimator):
 
     def _tokenizer_of_options(self, automatic: Any = "word") -> Tokenizer:
         tokenizer = super()._tokenizer_of_options(automatic)
-        if self.trees != "bracketed":
+        if self.trees != "bracketed" or callable(tokenizer.analyzer):
             return tokenizer
         options: dict[str, Any] = {**tokenizer_options(tokenizer), "token_pattern": BRACKETED}
         return Tokenizer(**options)
