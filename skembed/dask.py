@@ -34,7 +34,8 @@ def transform(
     Parameters
     ----------
     model : estimator or path-like
-        A fitted estimator with dense rows; or the folder of :func:`skembed.save`, which must stay as it is.
+        A fitted estimator with dense rows; or the folder that :func:`skembed.save` wrote, which must stay
+        as it is until the result is computed.
     sentences : dask.dataframe.Series of str
         Sentences in any order.
     folder : path-like or None, default=None

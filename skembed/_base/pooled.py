@@ -100,6 +100,8 @@ class PooledVectorizer(TextEstimator):
 
         Raises
         ------
+        NotFittedError
+            If the estimator has not learned yet.
         ValueError
             If a word, or every word of a sentence, is not in the vocabulary, or a vector has the wrong length or is not
             finite. If both or neither of `words` and `positive`/`negative` are given.
@@ -145,6 +147,13 @@ class PooledVectorizer(TextEstimator):
             `similarity` (float), `words_a`, `words_b` (lists of str, what is summed in each sentence; n-grams as
             "new york") and `contributions` (ndarray of shape (len(words_a), len(words_b)), dtype float64), whose sum
             is `similarity`.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not learned yet.
+        ValueError
+            If `a` or `b` is not a single string.
 
         Examples
         --------

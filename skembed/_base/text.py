@@ -250,8 +250,12 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        TypeError, ValueError
-            If an item is not a string, which names the row, or if `X` is one string or a table.
+        NotFittedError
+            If the estimator has not learned yet.
+        TypeError
+            If an item is not a string; names the row.
+        ValueError
+            If `X` is one string or a table.
 
         Warns
         -----
@@ -276,7 +280,7 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        TypeError, ValueError
+        NotFittedError, TypeError, ValueError
             As in `transform`.
 
         Examples
@@ -311,8 +315,8 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
         Raises
         ------
-        TypeError, ValueError
-            As in `transform`; if the lengths differ, or one is a single sentence and the other is not.
+        NotFittedError, TypeError, ValueError
+            As in `transform`. A ValueError also if the lengths differ, or only one of them is a single sentence.
 
         Examples
         --------

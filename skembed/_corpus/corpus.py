@@ -240,8 +240,10 @@ class SentenceCorpus(Immutable[list[str]], Readers):
 
         Raises
         ------
-        OSError, ValueError
-            If `path` exists and is not a corpus, cannot be written, or is a URL. No files are left.
+        OSError
+            If `path` exists and is not a corpus, or cannot be written. No files are left.
+        ValueError
+            If `path` is a URL: save to a local folder and copy that.
         """
         save_content(path, self._content, self._settings, own_path=self._path, own_digest=self._digest)
 
@@ -275,9 +277,10 @@ class SentenceCorpus(Immutable[list[str]], Readers):
 
         Raises
         ------
-        FileNotFoundError, ValueError
-            If there is nothing at `path`; if a file is missing, damaged, or from another version, or a callable is
-            missing.
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If a file is missing, damaged, or from another version, or a callable is missing.
         """
         options: dict[str, Any] = {"analyzer": analyzer, "stemmer": stemmer, "token_pattern": token_pattern}
         return _make(*open_content(path, mmap=mmap, verify=verify, **options))

@@ -90,9 +90,10 @@ class Readers:
 
         Raises
         ------
-        TypeError, ValueError
-            If a sentence is not a string, which names the row; if there is no sentence or no word, or `groups` has
-            another length than `sentences`.
+        TypeError
+            If a sentence is not a string; names the row.
+        ValueError
+            If there is no sentence or no word, or `groups` has another length than `sentences`.
         OSError
             If `to` exists and is not a corpus, or cannot be written.
         """
@@ -137,9 +138,11 @@ class Readers:
 
         Raises
         ------
-        FileNotFoundError, ValueError
-            If there is nothing at `path`, no sentence or no word; or if a file is damaged, not a regular file or not
-            text in that encoding: names the file, and the line and byte if known.
+        FileNotFoundError
+            If there is nothing at `path`.
+        ValueError
+            If there is no sentence or no word, or a file is damaged, not a regular file or not text in that encoding;
+            names the file, and the line and byte if known.
         """
         tokenizer = Tokenizer(
             analyzer=analyzer, token_pattern=token_pattern, lowercase=lowercase, stop_words=stop_words, stemmer=stemmer
@@ -235,8 +238,10 @@ class Readers:
 
         Raises
         ------
-        FileNotFoundError, ImportError
-            If there is nothing at `path`; if pyarrow is missing, or, for a URL, fsspec.
+        FileNotFoundError
+            If there is nothing at `path`.
+        ImportError
+            If pyarrow is missing, or, for a URL, fsspec.
         ValueError
             If a file has no such column of strings, is damaged, or has a row that is null or not UTF-8 (names row group
             and row). The columns of all files are checked before the first one is read.
@@ -273,7 +278,8 @@ class Readers:
     ) -> Self:
         """Build a corpus from a series or bag of Dask, each partition by a task of its own, once, where it is.
 
-        This process puts the partitions together, and has no text in memory.
+        This process puts the partitions together. Where workers in other processes read them from files, it has no text
+        in memory.
 
         Parameters
         ----------
@@ -299,9 +305,10 @@ class Readers:
         ------
         ImportError
             If dask or pyarrow is missing.
-        TypeError, ValueError
-            If `sentences` is neither a series nor a bag, or a sentence is not a string, which names partition and row;
-            if there is no sentence or no word, or `groups` does not fit.
+        TypeError
+            If `sentences` is neither a series nor a bag, or a sentence is not a string, which names partition and row.
+        ValueError
+            If there is no sentence or no word, or `groups` does not fit.
         OSError
             If `to` exists and is not a corpus, cannot be written, or is not seen by a worker.
         """

@@ -49,8 +49,8 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
         DataFrame with the words as its index; gensim's KeyedVectors, or a model with them; an estimator of this
         package, of which `fit` fits a clone if it is not fitted; or the path of a file that
         :func:`~skembed.formats.read_word_vectors` reads, or of a binary model of fastText. A list of these is joined by
-        a :class:`MetaEmbeddingVectorizer`. None means a :class:`Word2VecVectorizer`. Clones share given vectors; what
-        else to know of them is in the :ref:`User Guide <mean_embedding>`.
+        a :class:`MetaEmbeddingVectorizer`. None means ``Word2VecVectorizer(n_components, min_count=min_count,
+        max_features=max_features)``. Clones share given vectors. The :ref:`User Guide <mean_embedding>` says more.
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (MOWE) or the sum (SOWE) of its words at transform.
     weighting : {"idf", "sif"} or None, default=None

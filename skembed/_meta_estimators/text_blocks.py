@@ -122,7 +122,7 @@ def fit_blocks(
 
 @contextmanager
 def naming(name: str, what: str) -> Iterator[None]:
-    """Add to an error whose it is."""
+    """Add the name of the block to an error."""
     try:
         yield
     except Exception as error:

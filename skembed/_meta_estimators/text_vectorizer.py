@@ -100,7 +100,7 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows too: pass
     them as `corpus` there.
 
-    :func:`skembed.save` takes it, but with a transformer in `blocks`: use joblib then.
+    :func:`skembed.save` saves it, unless `blocks` has a transformer: use joblib then.
 
     Examples
     --------

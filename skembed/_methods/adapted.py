@@ -54,7 +54,8 @@ class AdaptedVectorizer(SpelledWords):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of the model.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -83,9 +84,10 @@ class AdaptedVectorizer(SpelledWords):
     alpha_ : float
         The penalty.
     score_ : float
-        Part of the variance of what is around that predictions for at most 1,500 left-out sentences explain; 1 is best.
+        Part of the variance of the sentences around a sentence that predictions explain, for at most 1,500 left-out
+        sentences; 1 is best.
     word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
-        How often each word occurs in the text (0 if only the model has), and ones: weights are in the vectors.
+        How often each word occurs in the text (0 if only the model has it), and ones: weights are in the vectors.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     n_features_out_ : int
@@ -157,9 +159,10 @@ class AdaptedVectorizer(SpelledWords):
 
         Raises
         ------
-        TypeError, ValueError
-            If word vectors cannot be read from the model, or a sentence is not a string. If no word of the text has a
-            vector, or fewer than ten sentences have another one around them.
+        TypeError
+            If word vectors cannot be read from the model, or a sentence is not a string.
+        ValueError
+            If no word of the text has a vector, or fewer than ten sentences have another one around them.
 
         Warns
         -----

@@ -64,7 +64,8 @@ class BOWPCA(TextEstimator):
     Parameters
     ----------
     n_components : int or None, default=300
-        Principal components, fewer than sentences and than words; the paper has 300. None keeps the counts as they are.
+        Number of principal components, fewer than sentences and fewer than words; the paper has 300. None keeps the
+        counts as they are.
     weighting : {"idf"} or None, default=None
         "idf" turns counts into tf-idf with rows of length one, as
         :class:`~sklearn.feature_extraction.text.TfidfTransformer` does. None, as in the paper, keeps counts.
@@ -73,7 +74,8 @@ class BOWPCA(TextEstimator):
     max_features : int or None, default=None
         Keep only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`. The paper
         counts punctuation too: ``r"(?u)\w+|[^\w\s]"``.
@@ -168,7 +170,7 @@ class BOWPCA(TextEstimator):
         X : iterable of str, or SentenceCorpus
             Sentences. If the parameter `corpus` is given, `fit` learns from that, not from `X`.
         y : ignored
-            Present by convention.
+            Not used, present by convention.
         groups : ignored
             As `y`.
 
@@ -271,7 +273,7 @@ class BOWPCA(TextEstimator):
         Parameters
         ----------
         input_features : ignored
-            Present by convention.
+            Not used, present by convention.
 
         Returns
         -------

@@ -32,7 +32,7 @@ class CBOSVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 100.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -70,14 +70,15 @@ class CBOSVectorizer(ContextVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. The paper uses 10. "auto" is 1/64 of the sentences, from 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training; None, never. "auto" is 16, or None for n-grams of characters.
+        Longer sentences are split in training; None never splits. "auto" is 16, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"auto", "word", "char", "char_wb", "word+char_wb"} or callable, default="auto"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to its
-        words. "auto" is "word+char_wb" from labels where no option for words alone is set, otherwise "word".
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used. "auto" is "word+char_wb" from labels where no option
+        for words alone is set, otherwise "word".
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -101,7 +102,7 @@ class CBOSVectorizer(ContextVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
+        Shards that the `engine` of `fit` can learn at once. They change the result (:ref:`more_text`). None means 1.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

@@ -62,7 +62,7 @@ class ParagraphVectorizer(ShardedVectorizer):
         Threshold t, above 0: a word of frequency f is kept with probability ``min(1, sqrt(t / f) + t / f)``, which in
         `transform` is the weight of its loss.
     solver : {"adagrad", "sgd"}, default="adagrad"
-        "adagrad" adapts the steps to each word; "sgd", the paper's, takes plain steps at a rate that falls to zero.
+        "adagrad" adapts the steps to each row; "sgd", the paper's, takes plain steps at a rate that falls to zero.
     learning_rate : float, default=0.1
         Size of the steps, above 0. For "sgd" begin with 0.05.
     max_iter : int or "auto", default="auto"
@@ -76,7 +76,8 @@ class ParagraphVectorizer(ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -101,7 +102,7 @@ class ParagraphVectorizer(ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the words of the last fit; sentences start at the vectors that `transform` finds.
     n_shards : int or None, default=None
-        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
+        Shards that the `engine` of `fit` can learn at once. They change the result (:ref:`more_text`). None means 1.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

@@ -33,11 +33,12 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The papers use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     learn : {"both", "directions", "weights", "vectors"}, default="both"
-        What is learned of a word: direction, weight, "both", or, as in the paper, its vector freely.
+        What is learned of a word: the direction of its vector ("directions"), a weight ("weights"), "both", or, as in
+        the paper, the whole vector ("vectors").
     loss : {"softmax", "hinge"}, default="softmax"
         "softmax" over the sentences of a block, or "hinge", the paper's, against the most similar one, with a `margin`.
     temperature : float, default=0.1
@@ -55,9 +56,9 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     unknown : {"zero", "hash"}, default="hash"
         A word that was not learned is left out ("zero") or gets a random direction ("hash"): :ref:`words`.
     learning_rate : float, default=0.001
-        Size of the steps of Adam, above 0, relative to the median length of the vectors at the start; falls to zero.
+        Size of Adam's steps, above 0, relative to the median length of the vectors at the start; it falls to zero.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs, or each of several sets of them. "auto" reads 2 million words in all, in 5 to 20 passes.
+        Passes over the pairs, over each set if there are several. "auto" reads 2 million words in all, in 5 to 20.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
@@ -65,7 +66,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -75,7 +77,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     stemmer : str, callable or None, default=None
         Language of a Snowball stemmer (needs snowballstemmer), or a function from a word to its stem.
     missing : {"error", "empty"}, default="error"
-        Raise an error that names the row of a missing sentence, or take it as empty; in a pair it is always an error.
+        Raise an error for a missing sentence (None, NaN, NaT, NA), which names its row, or take it as an empty one. A
+        pair that lacks a sentence is always an error.
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
         Pairs to learn from, instead of `X`. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
@@ -89,7 +92,7 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_jobs : int or None, default=None
-        Number of threads that encode text; -1 means all cores. One learns. It does not change one bit of the result.
+        Number of threads that encode text; -1 means all cores. One thread learns. No bit of the result changes.
     random_state : int, RandomState instance or None, default=None
         Seed of the start values, the order of the pairs and all draws.
     verbose : int, default=0
@@ -106,7 +109,8 @@ class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     coverage_ : float
         Fraction of the words of the pairs that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it.
+        Mean loss of a sentence in each pass, of one set of pairs after the other, and of a held-out one after it (empty
+        without `early_stopping`).
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 

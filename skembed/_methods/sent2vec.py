@@ -53,7 +53,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 600 and 700.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     ngram_range : tuple of (int, int), default=(1, 1)
@@ -75,8 +75,8 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Whether a sentence is the mean (the paper, eq. 2) or the sum of its parts.
     weighting : {"idf", "sif"} or None, default=None
-        Weight of a word in the mean: "idf" or "sif", as :ref:`training` says; of an n-gram the mean of its words'.
-        None, as in the paper, means 1.
+        Weight of a word in the mean: "idf" or "sif", as :ref:`training` says. An n-gram has the mean weight of its
+        words. None, as in the paper, means 1.
     unknown : {"zero", "hash"}, default="hash"
         A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
     solver : {"adagrad", "sgd"}, default="adagrad"
@@ -88,13 +88,14 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block; 1 is nearest to the published program. "auto" is 1/64 of them, 16 to 64 (112 if short).
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. The paper uses 5 to 20.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -118,7 +119,7 @@ class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
+        Shards that the `engine` of `fit` can learn at once. They change the result (:ref:`more_text`). None means 1.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

@@ -30,7 +30,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The paper uses 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     interpolation : float, default=1.0
@@ -56,7 +56,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     pooling : {"mean", "sum"}, default="mean"
         Mean (the paper) or sum of the words of a sentence. Cosines are the same, so only the rows' length changes.
     weighting : {"auto", "idf", "sif"} or None, default="auto"
-        Weight of a word in the sum: "idf" or "sif", as :ref:`training` says. None, as in the paper, means 1. "auto" is
+        Weight of a word in the mean: "idf" or "sif", as :ref:`training` says. None, as in the paper, means 1. "auto" is
         "idf" for n-grams of characters from labels, else None.
     unknown : {"auto", "zero", "hash"}, default="auto"
         A word that was not learned is left out ("zero", the paper's) or gets a random direction ("hash"): :ref:`words`.
@@ -70,7 +70,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block; the paper has 100. "auto" is 1/64 of them, 16 to 512.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int or "auto", default="auto"
         Words that occur less often are not learned. The paper uses 5. "auto" is 5, or 1 when learning from labels.
     max_features : int or None, default=None
@@ -100,7 +100,7 @@ class SiameseCBOWVectorizer(ContextVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
+        Shards that the `engine` of `fit` can learn at once. They change the result (:ref:`more_text`). None means 1.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None
@@ -131,8 +131,8 @@ class SiameseCBOWVectorizer(ContextVectorizer):
 
     Notes
     -----
-    Labels and order are as in :class:`CBOSVectorizer`: with classes `y` the neighbours of a sentence are sentences of
-    its class, and in cross-validation the ordered text belongs into `corpus`.
+    Labels and order are as in :class:`CBOSVectorizer`. With classes `y` the neighbours of a sentence are sentences of
+    its class. For cross-validation, pass text in reading order as `corpus`.
 
     References
     ----------

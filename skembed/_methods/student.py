@@ -53,7 +53,8 @@ class StudentVectorizer(SpelledWords):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -88,7 +89,7 @@ class StudentVectorizer(SpelledWords):
     score_ : float
         Part of the teacher's variance that predictions for at most 1,500 left-out sentences explain; 1 is best.
     word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
-        How often each word occurs in the text (0 if only `word_vectors` has), and ones: weights are in the vectors.
+        How often each word occurs in the text (0 if only `word_vectors` has it), and ones: weights are in the vectors.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     n_features_out_ : int
@@ -182,8 +183,8 @@ class StudentVectorizer(SpelledWords):
     def fit_left_out(self, X: Sentences, y: Labels, *, groups: Labels = None) -> NDArray[np.float32]:
         """Learn from sentences and the teacher's vectors of them, and embed these as if each had been left out.
 
-        A classifier that learns from the rows of `transform`, which fit these sentences better than new ones, expects
-        too much of new ones; let it learn from these.
+        The rows of `transform` fit these sentences better than new ones. A classifier that learns from them expects too
+        much of new ones; let it learn from the rows of this method.
 
         Parameters
         ----------
@@ -200,7 +201,9 @@ class StudentVectorizer(SpelledWords):
         return left_out
 
     def transform_targets(self, Y: Rows) -> NDArray[np.float32]:
-        """Turn the teacher's vectors, as of a question, into the space of the student's, as of documents.
+        """Turn the teacher's vectors into the space of the student's.
+
+        So a question embedded by the teacher can be compared with documents embedded by the student.
 
         Parameters
         ----------

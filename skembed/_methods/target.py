@@ -48,7 +48,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is 100, or that of the vectors of `init`, beside which `fit` warns of another.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     loss : str or tuple of str, default=("cosine", "similarity")
@@ -78,7 +78,8 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words, and those of `init`.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -117,7 +118,7 @@ class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     coef_ : ndarray of shape (n_targets, n_components), dtype float32
         Matrix of the linear map, for :meth:`predict`. With "similarity" alone it stays random.
     word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
-        How often each word occurs in the text (0 if only `init` has), and its weight, by `weighting`.
+        How often each word occurs in the text (0 if only `init` has it), and its weight, by `weighting`.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float

@@ -45,7 +45,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     n_components : int or "auto", default="auto"
         Length of the vectors. "auto" is that of `init`, else 100. The papers' baselines use 300.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Vectors to start from, of a fitted model or given (:ref:`init`); its words come first. None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`); its words come first. None starts at random.
     freeze_init : bool, default=False
         Whether the words of `init` keep their vectors, so that only others are learned.
     algorithm : {"skipgram", "cbow"}, default="skipgram"
@@ -75,7 +75,8 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -99,7 +100,7 @@ class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     warm_start : bool, default=False
         Whether `fit` goes on from the vocabulary and the weights of the last fit.
     n_shards : int or None, default=None
-        Shards that the `engine` of `fit` can learn at once (:ref:`more_text`): another result. None or 1: one trainer.
+        Shards that the `engine` of `fit` can learn at once. They change the result (:ref:`more_text`). None means 1.
     n_jobs : int or None, default=None
         Number of threads; -1 means all cores. It does not change one bit of the result.
     random_state : int, RandomState instance or None, default=None

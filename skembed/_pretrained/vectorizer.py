@@ -52,7 +52,7 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
         without models that are named by a path, which are fast. The path of a folder is for any process. None keeps
         nothing.
     batch_size : int, default=1000
-        Number of texts that the model gets at once, at most. The cache has them after each batch.
+        Number of texts that the model gets at once, at most. The cache keeps their rows after each batch.
     missing : {"error", "empty"}, default="error"
         Raise an error for a missing text (None, NaN, NaT, NA), which names its row, or take it as an empty one.
     verbose : int, default=0
@@ -70,10 +70,10 @@ class PretrainedVectorizer(ShortReprMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     Notes
     -----
-    *A model is known* by its rows of four fixed sentences, for which `fit` and the first `transform` of a process ask,
-    and each one of 100 new texts or more. There is an error if they have moved by more than a twentieth of their
-    length, as in training mode. The cache tells models apart by them too, within a two-hundredth. What they do not
-    show, such as another limit on the length of texts, is not noticed: choose another folder, or ``cache=None``.
+    *A model is known* by its rows of four fixed sentences. `fit` asks for them, and so do the first `transform` of a
+    process and each `transform` of 100 new texts or more. There is an error if they have moved by more than a twentieth
+    of their length, as in training mode. The cache tells models apart by them too, within a two-hundredth. What they do
+    not show, such as another limit on the length of texts, is not noticed: choose another folder, or ``cache=None``.
 
     *The cache* in a folder is one SQLite file of digests of texts and their rows, without text, for any number of
     processes. Delete it at any time.

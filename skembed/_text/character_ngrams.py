@@ -61,6 +61,11 @@ class CharacterNgrams(DataTokenizer):
         Rows that the n-grams share, by the hash of fastText, at most 16,777,216: bounds the size of a model. The tokens
         are the numbers of the rows, as "#17", and words stand between "<" and ">". None: each n-gram has its own row.
 
+    Raises
+    ------
+    ValueError
+        If a parameter has another value.
+
     Notes
     -----
     A text has several times as many n-grams as words. Where a method has `max_sentence_length`, which counts n-grams

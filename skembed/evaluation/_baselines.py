@@ -75,7 +75,8 @@ class UnsupervisedSIF(MeanEmbeddingVectorizer):
         \alpha = \frac{1}{V} \left| \{w : p(w) > 1 - (1 - 1 / V)^n \} \right|
 
     Of the m strongest common directions of the sentences of `fit`, the i-th is removed by its part of their variance.
-    The published program also scales the components of the words of a sentence, which the paper does not mention.
+    The published program also scales the components of the words of a sentence, which the paper does not mention;
+    here they are not scaled.
 
     References
     ----------

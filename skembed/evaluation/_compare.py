@@ -47,8 +47,8 @@ def compare(
         have no label: they are own text, and never tested. None means that there are no labels: see Notes.
     corpus : collection of str or SentenceCorpus, default=None
         Own text without labels, from which :class:`~skembed.TextVectorizer` and rows named "all text" learn. A
-        :class:`~skembed.SentenceCorpus` also gives a row of CBOS learned from order, and is the `corpus` of estimators
-        of yours that have none.
+        :class:`~skembed.SentenceCorpus` also gives a row of CBOS learned from order, and is given to
+        estimators of yours whose parameter `corpus` is None.
     groups : array-like of shape (n_texts,), default=None
         Rows of one group are in one fold, such as texts of one author. Without labels, the document of each sentence,
         in reading order; None says that each text is a document.

@@ -81,7 +81,7 @@ def compare_search(
         Ids of the documents. None: `relevant` has their positions.
     index : SearchIndex or None, default=None
         The row "SearchIndex", fitted anew, such as ``SearchIndex(stemmer="english")``. "BM25" has its parameters too,
-        but no vectors and no fields. None: one with its defaults.
+        but no vectors and no fields. None: a SearchIndex with its defaults.
     estimators : mapping of name to estimator, or (name, estimator) tuples, default=None
         More rows: transformers of text, searched by cosine, or anything with `fit` and `search`. A clone is fitted.
     pretrained : path, object, callable, mapping, PretrainedVectorizer or None, default=None

@@ -60,7 +60,7 @@ def document_scores(
         Document of each sentence. None is for a corpus, and for lines of text with a blank line between documents.
         Where each text is a document of its own (``groups=range(n)``), its second half is the next sentence.
     n_questions : int, default=2000
-        Most questions. With 2000 the standard error of `next_sentence` is at most 0.011.
+        Largest number of questions. With 2000 the standard error of `next_sentence` is at most 0.011.
     n_candidates : int, default=20
         Number of sentences from which the next one is chosen.
     random_state : int, RandomState instance or None, default=0
@@ -83,7 +83,8 @@ def document_scores(
     Raises
     ------
     ValueError
-        If there are no documents, too few sentences, or `groups` differs from `X` in length or is not sorted.
+        If there are no documents or too few sentences, or `groups` has another length than `X`, or changes at every
+        sentence and repeats values.
 
     Examples
     --------

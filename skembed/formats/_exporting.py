@@ -72,7 +72,8 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
     Warns
     -----
     UserWarning
-        If text has no spaces between words: the other programs make no pairs of its letters.
+        If the model has letters of scripts without spaces between words: they are left out, as the other programs make
+        no pairs of them.
 
     See Also
     --------
@@ -82,8 +83,9 @@ def export_model(estimator: PooledVectorizer, path: PathLike) -> Report:
 
     Notes
     -----
-    In capitals, a word that ends in a sigma is another one there. model2vec opens the folder by
-    ``StaticModel.from_pretrained(path)``, sentence-transformers by ``SentenceTransformer(path)``.
+    model2vec opens the folder by ``StaticModel.from_pretrained(path)``, sentence-transformers by
+    ``SentenceTransformer(path)``. In capitals, a Greek word that ends in a sigma is another word for these programs:
+    lower such text with ``str.lower`` before.
 
     Examples
     --------

@@ -14,9 +14,9 @@ _FORMATS: tuple[Any, ...] = binary_models, static_folders  # each is a file with
 def import_model(path: PathLike) -> Any:
     r"""Open a model of another program as a fitted estimator.
 
-    It transforms as the other program does, and does not learn on itself: give it to an estimator that does, as in
-    ``CBOSVectorizer(init=model)``. The content shows what a file is. No code of a file runs, and all sizes are checked
-    before memory is used.
+    It transforms as the other program does, and does not learn further itself: pass it to an estimator that does, as in
+    ``CBOSVectorizer(init=model)``. The format is recognised from the content. No code of a file runs, and all sizes
+    are checked before memory is used.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def import_model(path: PathLike) -> Any:
     FileNotFoundError
         If there is nothing at `path`.
     ValueError
-        If it is no model of these programs, damaged, or of a kind that is not supported; names the file.
+        If it is no model of these programs, is damaged, or is of a kind that is not supported; names the file.
 
     See Also
     --------

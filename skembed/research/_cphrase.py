@@ -54,7 +54,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     window : int, default=5
         Words before and behind a word that it predicts.
     window_growth : int, default=2
-        Words more that a constituent predicts on each side for each level of the tree below it.
+        How many more words a constituent predicts on each side for each level of the tree below it.
     negative : int, default=5
         Random words to compare with, drawn by the 0.75th power of their frequency.
     subsample : float, default=1e-3
@@ -76,7 +76,8 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script (:ref:`words`). Not used with brackets.
     lowercase : bool, default=True
@@ -115,7 +116,7 @@ class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     target_vectors_ : ndarray of shape (n_words, n_components), dtype float32
         Target vectors of the words. They are not used after training.
     word_counts_, word_weights_ : ndarrays of shape (n_words,), dtype int64 and float32
-        How often each word occurs in the text, and 1.
+        How often each word occurs in the text, and 1 for each word.
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float

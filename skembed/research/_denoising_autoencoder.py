@@ -57,7 +57,7 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     word_swap : float, default=0.1
         Probability that the first and second word are exchanged, the third and fourth, and so on. 0 in the paper's SAE.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from, of a fitted model or given (:ref:`init`). None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`). None starts at random.
     learn_words : bool, default=True
         Whether the word vectors are learned. The paper's "+ embs." keeps those of `init` as they are.
     negative : int, default=512
@@ -71,13 +71,14 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -114,9 +115,10 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
         Vectors of the words.
     encoder_weights_ : ndarray of shape (3, n_components, word_components + n_components + 1), dtype float32
-        Of the unit that reads: reset gate, update gate and candidate, each for a word, the state before, an intercept.
+        Weights of the reading unit: of reset gate, update gate and candidate, each for a word, the state before and an
+        intercept.
     decoder_weights_ : ndarray of shape (1, 3, n_components, word_components + 2 * n_components + 1), dtype float32
-        Of the unit that writes, with those of the sentence's vector before the intercept. Not used after training.
+        Weights of the writing unit, with those of the sentence's vector before the intercept. Not used after training.
     target_vectors_ : ndarray of shape (n_words, n_components + 1), dtype float32
         What the states of the decoder are compared with, and an intercept. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -124,7 +126,8 @@ class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a word in each pass, and of a held-out one after it: the negative log-probability among all words.
+        Mean loss of a word in each pass, and of a held-out one after it, its negative log-probability among all words
+        (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 

@@ -49,7 +49,7 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
         the text, ``(S (NP dogs) (VP bark))``, where what follows an opening bracket is an unused label; more than two
         children are joined from the left. For trees of nltk or nested lists pass `words_of_tree` as `analyzer`.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors, of a fitted model or given (:ref:`init`). None draws them at random.
+        Fitted model, or words and vectors (:ref:`init`). None draws vectors at random.
     learn_words : bool, default=False
         Whether the word vectors are learned too. False keeps them as they are.
     alpha : float, default=0.1
@@ -65,7 +65,8 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script (:ref:`words`). Not used with brackets.
     lowercase : bool, default=True
@@ -110,7 +111,8 @@ class RecursiveAutoencoderVectorizer(ParsesMixin, TrainedVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean of half the squared distance between a word and what the root unfolds to; of held-out sentences too.
+        Mean of half the squared distance between a word and what the root unfolds to, in each pass, and of held-out
+        sentences after it (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 

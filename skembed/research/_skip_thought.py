@@ -73,7 +73,7 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     word_components : int or "auto", default="auto"
         Length of the word vectors. "auto" is that of `init`, else 100. The paper has 620.
     init : fitted estimator, dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
-        Word vectors to start from, of a fitted model or given (:ref:`init`). None starts at random.
+        Fitted model, or words and vectors, to start from (:ref:`init`). None starts at random.
     learn_words : bool, default=True
         Whether the word vectors are learned, or stay as they start.
     expand_with : dict, (words, array), DataFrame, KeyedVectors, path or None, default=None
@@ -90,13 +90,14 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     batch_size : int or "auto", default="auto"
         Sentences in a block. "auto" is 1/64 of them, 16 to 128.
     max_sentence_length : int, "auto" or None, default="auto"
-        Longer sentences are split in training; None, never. "auto" is 32, or None for n-grams of characters.
+        Longer sentences are split in training; None never splits. "auto" is 32, or None for n-grams of characters.
     min_count : int, default=5
         Words that occur less often are not learned. They are left out of a sentence.
     max_features : int or None, default=None
         Learn only this many of the most frequent words.
     analyzer : {"word", "char", "char_wb", "word+char_wb"} or callable, default="word"
-        Splits text by `token_pattern` ("word"), as :class:`CharacterNgrams`, or by a function from an item to words.
+        "word" splits text by `token_pattern`, the other strings as :class:`CharacterNgrams`. A callable returns the
+        words of an item; the next three options are then not used.
     token_pattern : str or None, default=None
         Regular expression of a word; None finds the words of any script, see :ref:`words`.
     lowercase : bool, default=True
@@ -133,11 +134,12 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     word_vectors_ : ndarray of shape (n_words, word_components), dtype float32
         Vectors of the words.
     encoder_weights_ : ndarray of shape (3, n_units, word_components + n_units + 1), dtype float32
-        Of the unit that reads: reset gate, update gate and candidate, each for a word, the state before, an intercept.
+        Weights of the reading unit: of reset gate, update gate and candidate, each for a word, the state before and an
+        intercept.
     forward_weights_, backward_weights_ : ndarrays of the same form
         Those of the two units of "bi" and "combine".
     decoder_weights_, bi_decoder_weights_ : ndarrays of shape (2, 3, n_units, n_columns), dtype float32
-        Of the units that write, with those of the sentence's vector before the intercept. Not used after training.
+        Weights of the writing units, with those of the sentence's vector before the intercept. Not used after training.
     target_vectors_, bi_target_vectors_ : ndarrays of shape (n_learned_words, n_units + 1), dtype float32
         What the states of the decoders are compared with, and an intercept. They are not used after training.
     word_counts_ : ndarray of shape (n_words,), dtype int64
@@ -145,7 +147,8 @@ class SkipThoughtVectorizer(RecurrentVectorizer):
     coverage_ : float
         Fraction of the words of that text that are in the vocabulary.
     loss_curve_, validation_loss_curve_ : list of float
-        Mean loss of a word in each pass, and of a held-out one after it: the negative log-probability among all words.
+        Mean loss of a word in each pass, and of a held-out one after it, its negative log-probability among all words
+        (empty without `early_stopping`).
     n_iter_, n_features_out_ : int
         Number of passes made, and of columns of the output.
 

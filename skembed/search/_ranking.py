@@ -115,7 +115,7 @@ def _keep_best_mixed(blocks, queries, q, slope, vectors, floor, keys):
 
 @lean_kernel
 def rank(queries, postings, vectors, n_alive, scores, blocks, first, slopes, keys):
-    """Find the k best documents of each query, of ``n_alive`` ones.
+    """Find the k best documents of each query, among ``n_alive``.
 
     ``postings``: see `Postings`; ``vectors`` (n_rows, width) float32, of length one or zero
     ``scores`` (n_padded,) and ``blocks`` (n_padded / 16, 16) float32: the same memory, all zero before and after

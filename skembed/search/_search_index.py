@@ -182,8 +182,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         Parameters
         ----------
         documents : iterable of str or of tuple of str, table with `columns`, or SentenceCorpus
-            Strings; tuples of fields, of which the first is the title; or a table, or mapping, with `columns`. A
-            document is known by its row, from 0 on.
+            Strings; tuples of fields, of which the first is the title; a table or mapping, with `columns`; or a
+            SentenceCorpus, of which each document is one. A document is known by its row, from 0 on.
         y : None
             Not used; here for scikit-learn.
         queries : iterable of str or None, default=None
@@ -242,7 +242,8 @@ class SearchIndex(IndexInspection, IndexSaving, PretrainedParameter, ReadsText):
         Returns
         -------
         rows : ndarray of shape (n_queries, k), dtype int64
-            Rows of the documents, by falling score; -1 where fewer were found. `k` is at most the rows of the index.
+            Rows of the documents, by falling score; -1 where fewer were found. An index of fewer rows
+            than `k` returns that many columns.
         scores : ndarray of shape (n_queries, k), dtype float32
             Their scores; NaN where the row is -1. They compare documents of one query, not of two.
 

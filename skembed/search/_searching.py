@@ -87,7 +87,7 @@ def encode_queries(state: IndexState, asked: Asked, weights: Weights) -> Queries
 
 
 def vectors_of_terms(state: IndexState, ptr: np.ndarray, terms: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return the learned vectors of queries, of what `terms_of` returns."""
+    """Return the learned vectors of queries, from what `terms_of` returns."""
     tokens, token_ptr = np.repeat(terms, counts), offsets(counts)[ptr]
     return vectors_of(tokens, token_ptr, state.rows_of_terms, state.word_vectors)
 
