@@ -84,7 +84,7 @@ class PooledVectorizer(TextEstimator):
 
         Parameters
         ----------
-        words : str, array-like of shape (n_features_out,), or iterable of these
+        words : str, array-like of shape (n_features_out,), or iterable of these, default=None
             A word, a sentence, or a vector such as a row of `transform`; an array of shape (n_vectors, n_features_out),
             dense or sparse, is a collection of vectors.
         n_words : int, default=10

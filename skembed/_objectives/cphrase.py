@@ -134,7 +134,7 @@ def list_balanced(n, phrases, thread):
 
 @njit(**INLINE_LLVM)
 def begin_gradients(s, n, options, scratch):
-    """The gradients of the words and negatives of a sentence begin at zero."""
+    """Set the gradients of the words and negatives of a sentence to zero."""
     source, target = scratch.source, scratch.target
     for e in range(s.source, s.source + n):
         source.square[e] = 0.0

@@ -35,8 +35,9 @@ def save(
     ----------
     estimator : estimator
         A fitted estimator of this package. What only a new fit reads is left out: `init`, `corpus`, `embedding`,
-        `expand_with`, given `word_vectors`. So are settings of a pipeline, such as `set_output`. Of the `pretrained`
-        model of a :class:`TextVectorizer` the path or the name is saved; with a transformer in `blocks` it cannot be.
+        `expand_with`, given `word_vectors`; set `expand_with` again before you learn on. Settings of a pipeline, such
+        as `set_output`, are left out too. Of the `pretrained` model of a :class:`TextVectorizer` the path or the name
+        is saved. A :class:`TextVectorizer` with a transformer in `blocks` cannot be saved.
     path : str or path-like
         Name of the folder.
     inference_only : bool, default=False
@@ -53,11 +54,13 @@ def save(
 
     Raises
     ------
+    NotFittedError
+        If the estimator is not fitted.
     TypeError
         If it is of another class, or has a parameter that a folder cannot hold: a callable, or a RandomState.
     ValueError
         If its parameters or fitted attributes contradict each other, a number is not finite, or too large for `dtype`,
-        or `path` is a URL.
+        or `path` is a URL: save to a local folder and copy that.
     OSError
         If `path` is something else than a saved model, or cannot be written; what was there still is.
 
@@ -128,9 +131,11 @@ def load(
 
     Raises
     ------
-    FileNotFoundError, ValueError
-        If there is nothing at `path`, no saved model, or a damaged one; or if the pretrained model of a
-        :class:`TextVectorizer` is missing or another one.
+    FileNotFoundError
+        If there is nothing at `path`.
+    ValueError
+        If it is no saved model, is damaged or was written in a newer format, and names the file; if `path` is a URL; or
+        if the pretrained model of a :class:`TextVectorizer` is missing or another one.
 
     See Also
     --------

@@ -43,8 +43,8 @@ def write_word_vectors(
     TypeError
         If the source is none of the above.
     ValueError
-        If the format cannot hold a word, since it is empty, has white space or no UTF-8; if `counts_path` is given, but
-        the source has no counts; or, in the binary format, if a number is beyond 1e6.
+        If the format cannot hold a word, since it is empty, has white space or is not UTF-8; if `counts_path` is given,
+        but the source has no counts; or, in the binary format, if a number is beyond 1e6.
     OSError
         If the file cannot be written.
 
