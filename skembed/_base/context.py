@@ -83,7 +83,7 @@ class ShardedVectorizer(TrainedVectorizer):
         engine : dask.distributed.Client or None, default=None
             Where the shards are learned, if `n_shards` is above 1: on the workers of a Dask cluster, or, with None, in
             this process with `n_jobs` threads. Workers read a saved corpus, loaded with ``mmap=True``, under its path,
-            if all of them can; other text is sent to them. The engine changes no bit of the result.
+            if all of them find it there; other text is sent to them. The engine changes no bit of the result.
 
         Returns
         -------

@@ -186,7 +186,7 @@ def dots_of_two(outs, pair, selected):
 
 @njit(**INLINE_LLVM)
 def combine(out, i, scale, s, selected):
-    """``out[i]``, none of the rows, is the sum of ``scale[s + k]`` times row k; returns its mean square."""
+    """Write the sum of ``scale[s + k]`` times row k to ``out[i]``, none of the rows; returns its mean square."""
     return combine_strided(out, i, (scale, s, ONE_APART), selected)
 
 

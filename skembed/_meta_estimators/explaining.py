@@ -47,8 +47,8 @@ class LinearExplanations:
             `terms` (list of str) and `blocks` (list of str, the block of each), largest contributions first;
             `contributions` (ndarray of shape (n_terms, n_outputs)), whose sum over the terms and `intercept` (ndarray
             of shape (n_outputs,)) is `decision` (the same shape), that of `decision_function`; `classes`, those of the
-            outputs: of two classes the second, of a regression None. A term of a block in `blocks` that does not sum
-            word vectors is a name of its columns.
+            outputs: the second alone if there are two, None for a regression. A term of a block in `blocks` that does
+            not sum word vectors is a name of its columns.
 
         Raises
         ------

@@ -43,7 +43,7 @@ class MeanEmbeddingVectorizer(ProcessedVectors):
     ----------
     n_components : int or "auto", default="auto"
         Length of learned vectors, and the largest of joined ones. "auto" is 100, or the length of other `word_vectors`,
-        beside which another number is not used. The papers' baselines use 300.
+        beside which `fit` warns of another number and does not use it. The papers' baselines use 300.
     word_vectors : dict, (words, array), DataFrame, KeyedVectors, path, estimator, list or None, default=None
         Vectors to use: a mapping of word to vector; a tuple of words and an array of shape (n_words, n_components); a
         DataFrame with the words as its index; gensim's KeyedVectors, or a model with them; an estimator of this

@@ -19,8 +19,9 @@ from .._word_vectors.matches import WordVectors
 class MetaEmbeddingVectorizer(GivenVectors):
     r"""Mean or sum of word vectors that several models learned, joined and in fewer dimensions.
 
-    The vectors of each word, side by side, make a meta-embedding [1]_, which is projected on its strongest directions
-    in the text without the first ones [2]_. It may be the `word_vectors` of a :class:`MeanEmbeddingVectorizer`.
+    The vectors of each word, side by side, make a meta-embedding [1]_. If it is longer than `n_components`, it is
+    projected on the strongest directions in the text, without the very first ones [2]_. Use the estimator by itself, or
+    as the `word_vectors` of a :class:`MeanEmbeddingVectorizer`.
 
     Read more in the :ref:`User Guide <meta_embedding>`.
 

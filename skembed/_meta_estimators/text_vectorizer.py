@@ -60,8 +60,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
         A model that somebody else has trained, in any form that :class:`PretrainedVectorizer` takes: its rows are one
         more block, "pretrained". `clone` does not copy it.
     teacher : path, object, callable, mapping, PretrainedVectorizer or None, default=None
-        A large model that embeds own texts during `fit`, once; a mapping may have the rows of some only. A
-        :class:`StudentVectorizer` learns these, and gives the block "student".
+        A large model, in any of these forms, that embeds own texts once, during `fit`; a mapping may have the rows of
+        some only. A :class:`StudentVectorizer` learns these rows, and gives the block "student".
     n_teacher : int or None, default=5000
         The most texts that the teacher embeds, drawn at random from `X` and `corpus`. None means all.
     missing : {"error", "empty"}, default="error"
@@ -93,8 +93,8 @@ class TextVectorizer(LinearExplanations, TransformerMixin, BlocksParameter, Pret
     -----
     Each block has rows of length one. Labels, or numbers, set the weights by ridge regression that predicts each row
     from the others; text without labels may also say which directions tell the classes apart. Without labels the
-    weights are fixed, and those of the blocks of words are zero. How, and what a pretrained model and a student do, is
-    in the :ref:`User Guide <text_vectorizer>`.
+    weights are fixed, and those of the blocks of words are zero. The :ref:`User Guide <text_vectorizer>` says how, and
+    what a pretrained model and a student do.
 
     In `y`, None, NaN and -1 mean no label, as in :mod:`sklearn.semi_supervised`; -1 only where it is the one negative
     number and the labels are not -1 and 1 alone. A classifier behind it in a pipeline would see these rows too: pass

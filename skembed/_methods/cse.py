@@ -108,7 +108,7 @@ class CSEVectorizer(PairedSequences):
     corpus : PairCorpus, list of PairCorpus, SentenceCorpus or None, default=None
         Pairs to learn from, instead of `X`. Sentences of one document of a SentenceCorpus are paraphrases.
     early_stopping : bool, default=False
-        Hold out some pairs, of each set, stop when their loss no longer falls, and keep the best weights.
+        Hold out some pairs of each set, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
         Fraction of the sentences to hold out, between 0 and 1: whole groups of paraphrases if there are 20 or more.
     n_iter_no_change : int, default=3

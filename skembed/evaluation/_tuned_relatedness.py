@@ -72,7 +72,8 @@ class FineTunedRelatednessRegressor(CallbackSupportMixin, RelatednessRegressor):
     early_stopping : bool, default=False
         Hold out some pairs, stop when their loss no longer falls, and keep the best weights.
     validation_fraction : float, default=0.1
-        Fraction of the pairs to hold out, between 0 and 1. Pairs of the same two texts stay together.
+        Fraction of the pairs to hold out, between 0 and 1. Pairs of the same two texts stay together, if there are
+        20 others or more.
     n_iter_no_change : int, default=3
         Stop after this many passes in a row in which the held-out loss did not fall by more than `tol`.
     tol : float, default=1e-4
