@@ -80,9 +80,10 @@ def join_strings(sentences: list[Any]) -> tuple[Text, np.ndarray]:
 
 
 def lower_rows(text: Text, ends: np.ndarray) -> tuple[Text, np.ndarray]:
-    """A text as Python lowers it, where a character depends on those around it, and the offsets of its line feeds."""
+    """A text whose lines beyond ASCII are as Python lowers them, and the offsets of its line feeds."""
     last = int(ends[-1])
-    lowered = "\n".join(map(lower, text.decode(0, last).split("\n"))).encode("utf-8", "surrogatepass")
+    lines = [line if line.isascii() else lower(line) for line in text.decode(0, last).split("\n")]
+    lowered = "\n".join(lines).encode("utf-8", "surrogatepass")
     data = np.concatenate([np.frombuffer(lowered, np.uint8), text.data[last:]])
     data.flags.writeable = False
     before, after = np.flatnonzero(text.data[: last + 1] == _LINE_FEED), np.flatnonzero(data == _LINE_FEED)
