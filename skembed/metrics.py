@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -59,7 +61,19 @@ def paired_cosine_similarity(A: Rows, B: Rows) -> NDArray[np.float64]:
         raise ValueError(
             f"A and B must have the same shape (n_pairs, n_features), got {first.shape} and {second.shape}."
         )
-    return cosines_of_rows(first, second)
+    return cosines_of_rows(_in_range(first), _in_range(second))
+
+
+def _in_range(rows: Any) -> Any:
+    """Return rows times a power of two each, so that no square leaves the range of float64."""
+    if not rows.size:
+        return rows
+    if not is_sparse(rows):
+        return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
+    rows = rows.copy()
+    exponents = np.frexp(abs(rows).max(axis=1).toarray().ravel())[1]
+    rows.data = np.ldexp(rows.data, -np.repeat(exponents, np.diff(rows.indptr)))
+    return rows
 
 
 def pearson_score(y_true: Labels, y_pred: Labels) -> float:

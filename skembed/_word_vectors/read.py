@@ -217,7 +217,7 @@ def _checked(
             if not np.isfinite(vectors[row]).all():
                 fault = "has NaN or infinity (as float32). Remove or correct it"
             raise ValueError(f"{name}: the vector of {words[row]!r:.50} {fault}.")
-    counts = None if counts is None else np.array(counts, np.int64)
+    counts = None if counts is None else _as_counts(counts, len(words), name)
 
     first: dict[str, int] = {}
     for row, word in enumerate(words):
@@ -320,3 +320,12 @@ def _as_vectors(vectors: ArrayLike, n_words: int, more_rows: bool, name: str, *,
     if shared and vectors.dtype == np.float32 and vectors.flags.c_contiguous and not vectors.flags.writeable:
         return vectors
     return np.array(vectors[:n_words], dtype=np.float32, order="C")
+
+
+def _as_counts(counts: ArrayLike, n_words: int, name: str) -> np.ndarray:
+    """Return counts as int64, or raise ValueError: other estimators and gensim's vectors may hold anything."""
+    given = np.asarray(counts)
+    is_sound = given.shape == (n_words,) and given.dtype.kind in "iuf" and bool((given >= 0).all())
+    if not is_sound or not np.array_equal(given, given.astype(np.int64)):
+        raise ValueError(f"{name}: the word counts must be {n_words} whole numbers of at least 0, one for each word.")
+    return given.astype(np.int64)

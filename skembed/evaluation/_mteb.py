@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import cosine_similarity
 
-from .._validation.columns import is_sparse
+from .._validation.columns import as_list, columns_of, is_sparse
 from .._validation.messages import brief
 from ..metrics import paired_cosine_similarity
 from ._compare_labels import as_texts
@@ -74,13 +74,14 @@ class MTEBEncoder:
         Raises
         ------
         TypeError
-            If a batch has no text, or a sentence is missing.
+            If it is one string, a batch has no text, or a sentence is missing.
         """
         sentences: list[str] = []
-        for batch in inputs:
-            if not isinstance(batch, str) and "text" not in batch:
+        for batch in [inputs] if columns_of(inputs) else as_list(inputs, "inputs"):
+            fields = columns_of(batch) or {}
+            if not isinstance(batch, str) and "text" not in fields:
                 raise TypeError("MTEBEncoder embeds text: each batch must be a dict with a list of str under 'text'.")
-            sentences += [batch] if isinstance(batch, str) else as_texts(batch["text"], "text")
+            sentences += [batch] if isinstance(batch, str) else as_texts(fields["text"], "text")
         vectors = embed(self.model, sentences)
         return vectors.toarray() if is_sparse(vectors) else vectors
 

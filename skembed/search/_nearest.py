@@ -112,7 +112,8 @@ def nearest(
 
     is_sorted, block_size = min(k, n_vectors) * _SORTED_PART > n_vectors, searched.block_size
     if is_sorted:  # all keys of a block have room in a thread's memory
-        block_size = min(block_size, int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * n_vectors))
+        n_fitting = int(get_config()["working_memory"] * 2**20 * FRACTION) // (8 * n_vectors)
+        block_size = min(block_size, max(1, n_fitting))
     blocks = ranges(n_queries, block_size)
     n_parts = min(-(-n_threads // max(1, len(blocks))), n_vectors // _LEAST_ROWS)
     parts = ranges(n_vectors, -(-n_vectors // max(1, n_parts)))

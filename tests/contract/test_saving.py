@@ -111,6 +111,17 @@ def test_a_pickle_carries_the_version_that_wrote_it(monkeypatch, name):
         assert vars(back).keys() == vars(estimator).keys(), "the mark is no attribute"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_dask_tells_fitted_models_apart(name):
+    """By what they have learned, not by their parameters alone: otherwise it takes the result of another model."""
+    tokenize = pytest.importorskip("dask.tokenize").tokenize
+    model = fitted(name)
+    other = with_state(copy.copy(model), word_counts_=model.word_counts_ + 1)
+    assert tokenize(model) == tokenize(model) and tokenize(model.transform) == tokenize(model.transform)
+    assert len({tokenize(each) for each in (model, other, make(name))}) == 3
+    assert tokenize(model.transform) != tokenize(other.transform)
+
+
 def test_a_pickle_without_a_version(monkeypatch):
     model = fitted("CBOSVectorizer")
     with monkeypatch.context() as context:

@@ -106,6 +106,8 @@ P = Bunch(data=PAIRS, target=SCORES)
         (lambda: pair_features([[1], [1, 2]], [[1]]), ValueError, "A must be a table of numbers"),
         (lambda: pearson_score([1, None], [1, 2]), ValueError, "y_true has nan in row 1"),
         (lambda: MTEBEncoder(BAGS).encode([{"text": ["a", None]}]), TypeError, "Row 1 of text is missing"),
+        (lambda: MTEBEncoder(BAGS).encode("a cat"), TypeError, "inputs must be a list"),
+        (lambda: MTEBEncoder(BAGS).encode([None]), TypeError, "each batch must be a dict"),
     ],
 )
 def test_what_is_wrong_is_named(call, error, message):

@@ -36,6 +36,15 @@ def test_zero_and_large_rows(form):
     assert paired_cosine_similarity(form(a[:0]), form(b[:0])).shape == (0,)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("factor", [1e200, 1e300, 1e-200, 1e-300])
+def test_rows_whose_squares_leave_the_range_of_float64(form, factor):
+    scales = np.array([[1], [factor], [-factor], [1], [factor], [1]])
+    found = paired_cosine_similarity(form(ROWS[0] * scales), form(ROWS[1] * scales[::-1]))
+    np.testing.assert_allclose(found, EXPECTED * np.sign(scales * np.sign(scales[::-1])).ravel(), rtol=1e-9)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame])
 @pytest.mark.parametrize(("value", "message"), [(np.nan, "A contains NaN|Input A contains NaN"), (np.inf, "infinity")])
 def test_what_is_no_number_is_refused(form, value, message):

@@ -47,6 +47,13 @@ def test_a_cosine_at_the_threshold_is_decided_exactly(rows):
             assert_array_equal(near_duplicates(rows, threshold=t)[0], slow_pairs(rows, t)[0])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_copies_of_any_size_are_found(form, factor):
+    assert_array_equal(near_duplicates(form(np.full((3, 2), factor)), threshold=1)[0], [[0, 1], [0, 2], [1, 2]])
+
+
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_threads_and_memory_change_no_bit(rows, form, monkeypatch):
     monkeypatch.setattr("skembed.search._near_duplicates.count_threads", lambda n_jobs: n_jobs or 1)

@@ -72,6 +72,15 @@ def test_blocks_threads_and_neighbours_change_no_bit(form, monkeypatch):
         assert again[0].tobytes() == indices[some].tobytes() and again[1].tobytes() == scores[some].tobytes()
 
 
+def test_queries_are_answered_however_little_memory_there_is():
+    """Even where the keys of a single query take more than there is."""
+    rows = some_rows(150)
+    indices, scores = nearest(rows, rows, 150)
+    with sklearn.config_context(working_memory=0.001):
+        again = nearest(rows, rows, 150)
+    assert again[0].tobytes() == indices.tobytes() and again[1].tobytes() == scores.tobytes()
+
+
 @pytest.mark.kernel
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_the_first_k_are_the_first_k_of_all(form):
