@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
@@ -95,6 +96,18 @@ else:
 
 
 AnyMethod = TypeVar("AnyMethod", bound=Callable[..., Any])
+AnyEstimator = TypeVar("AnyEstimator", bound=type[BaseEstimator])
+
+
+@dataclass_transform(eq_default=False)
+def parameters_from_fields(cls: AnyEstimator) -> AnyEstimator:
+    """Write the constructor of an estimator from its fields: each is a parameter, and is stored as it is given.
+
+    To others it is no dataclass: of one, Dask and pandas take the fields alone, and not what was learned.
+    """
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    del made.__dataclass_fields__
+    return made
 
 
 def fit_context(method: AnyMethod) -> AnyMethod:

@@ -175,12 +175,6 @@ class TextEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             values["_state"] = self._stored(values["_state"])
         return values | {_VERSION: __version__}
 
-    def __dask_tokenize__(self) -> object:
-        """What tells fitted models apart: of a dataclass, Dask would look at the parameters alone."""
-        from cloudpickle import dumps  # Dask needs it too
-
-        return dumps(self)
-
     def __setstate__(self, stored: dict[str, Any]) -> None:
         values = dict(stored)
         version = values.pop(_VERSION, "pre-0.1")

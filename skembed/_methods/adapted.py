@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, parameters_from_fields
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
@@ -27,7 +27,7 @@ _LEAST = 10  # sentences with another one beside them
 _ALIKE = 1e-6  # of directions: no more than rounding
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class AdaptedVectorizer(SpelledWords):
     """Vectors of words by another model, adapted to own text in reading order or with labels.
 

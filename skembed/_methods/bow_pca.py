@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.embedding import CoverageCounter, encode_batch, encoded_batches, encoded_corpus
-from .._base.scikit_learn import check_step, fit_context, sparse_rows
+from .._base.scikit_learn import check_step, fit_context, parameters_from_fields, sparse_rows
 from .._base.text import TextEstimator
 from .._corpus.corpus import SentenceCorpus
 from .._text.known_words import EncodedSentences
@@ -51,7 +51,7 @@ class BagState(FittedState):
             raise ValueError(f"n_features_out_ is {self.n_features_out_}, but there are {n_words} words.")
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class BOWPCA(TextEstimator):
     r"""Bags of words, plain or reduced by principal component analysis.
 

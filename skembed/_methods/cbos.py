@@ -1,10 +1,11 @@
 """The estimator of the paper on Continuous Bag of Sentences."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.cbos import CBOSObjective
 from .._shards.plan import MergeSchedule
@@ -16,7 +17,7 @@ from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class CBOSVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by finding a sentence from its neighbours: Continuous Bag of Sentences.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.paired_words import PairedSequences, PairedState
+from .._base.scikit_learn import parameters_from_fields
 from .._base.start import median_length
 from .._compiled.arrays import read_only
 from .._corpus.pairs import CorpusOrPairs
@@ -36,7 +37,7 @@ class CSEState(PairedState):
     windows: tuple[Any, ...] = ABSENT  # widths of the filters, whether they reach over both ends, whether there is tanh
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class CSEVectorizer(PairedSequences):
     r"""Sentence embeddings that see word order, learned from pairs of sentences that mean the same: CSE.
 

@@ -1,6 +1,6 @@
 """FastSent (Hill, Cho and Korhonen, 2016): a sentence predicts the words of the sentences around it."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.fastsent import FastSentObjective
 from .._shards.plan import MergeSchedule
@@ -26,7 +27,7 @@ PAPER_SETTINGS = {"FastSent": {**_PAPER, "autoencode": False}, "FastSent+AE": {*
 # end of the settings
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class FastSentVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting the words of the neighbouring sentences: FastSent.
 

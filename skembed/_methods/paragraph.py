@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import SAMPLED_WORDS
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._encoders.paragraph_vectors import ParagraphEncoder, check_noise, clear_unknown, noise_sample
 from .._objectives.paragraph_vectors import ParagraphObjective
@@ -34,7 +35,7 @@ PAPER_SETTINGS = {"PV-DM": {**_PAPER, "algorithm": "dm"}, "PV-DBOW": {**_PAPER, 
 # end of the settings
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class ParagraphVectorizer(ShardedVectorizer):
     r"""Sentence embeddings that are learned, each for its sentence, by predicting its words: paragraph vectors.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 
 import numpy as np
 
 from .._base.paired_words import PairedWords
 from .._base.pooled import PooledVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._corpus.pairs import CorpusOrPairs
 from .._encoders.word_sums import WordSums
@@ -17,7 +18,7 @@ from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class ParaphraseVectorizer(PooledVectorizer, PairedWords):
     r"""Sentence embeddings learned from pairs of sentences that mean the same: Paragram-Phrase (PP).
 

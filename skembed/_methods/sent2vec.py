@@ -1,6 +1,6 @@
 """The estimator of the paper on Sent2Vec."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from numbers import Real
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import NGRAMS, SAMPLED_WORDS, PooledVectorizer, ngram_vectors_of
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.sent2vec import Sent2VecObjective
 from .._shards.plan import MergeSchedule
@@ -38,7 +39,7 @@ PAPER_SETTINGS: dict[str, Settings] = {
 # end of the settings
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class Sent2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Sentence embeddings learned by predicting each word from the rest of its sentence: Sent2Vec.
 

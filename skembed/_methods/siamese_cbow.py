@@ -1,11 +1,12 @@
 """The estimator of the paper on Siamese CBOW."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from numbers import Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.context import ContextVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.siamese_cbow import SiameseCBOWObjective
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
@@ -15,7 +16,7 @@ from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class SiameseCBOWVectorizer(ContextVectorizer):
     r"""Sentence embeddings learned by telling neighbours from random sentences by cosine: Siamese CBOW.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, parameters_from_fields
 from .._base.spelled_words import LEAST_FOR_WARNING, SpelledWords, features_of, unit, with_given
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
@@ -27,7 +27,7 @@ from .._validation.values import RandomState
 from .._word_vectors.matches import WordVectors
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class StudentVectorizer(SpelledWords):
     """Sentence embeddings learned from a large model's, the teacher's, without the model afterwards.
 

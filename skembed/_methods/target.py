@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._base.pooled import PooledVectorizer
-from .._base.scikit_learn import fit_context
+from .._base.scikit_learn import fit_context, parameters_from_fields
 from .._base.trained import TrainedVectorizer
 from .._compiled.products import product_by_row
 from .._corpus.corpus import SentenceCorpus
@@ -29,7 +29,7 @@ from .._validation.values import PathLike, RandomState
 from .._word_vectors.matches import WordVectors
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class TargetVectorizer(PooledVectorizer, TrainedVectorizer):
     r"""Sentence embeddings learned from a vector that each sentence should have.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._base.context import ShardedVectorizer
 from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.word2vec import Word2VecObjective
 from .._shards.plan import MergeSchedule
@@ -30,7 +31,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class Word2VecVectorizer(PooledVectorizer, ShardedVectorizer):
     r"""Mean or sum of word vectors that predict the words near them.
 

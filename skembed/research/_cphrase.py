@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._base.pooled import SAMPLED_WORDS, PooledVectorizer
+from .._base.scikit_learn import parameters_from_fields
 from .._base.trained import TrainedVectorizer
 from .._corpus.corpus import SentenceCorpus
 from .._objectives.cphrase import CPhraseObjective
@@ -32,7 +33,7 @@ def _start_of_words(limit: float, without: list[int]) -> Start:
     return fill
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class CPhraseVectorizer(ParsesMixin, PooledVectorizer, TrainedVectorizer):
     r"""Sum of word vectors, learned so that the constituents of a parse predict the words around them: C-PHRASE.
 

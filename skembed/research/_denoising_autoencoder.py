@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import Chunk
@@ -33,7 +34,7 @@ PAPER_SETTINGS = {
 # end of the settings
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class SequentialDenoisingAutoencoder(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing a damaged sentence again: SDAE and SAE.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from numbers import Real
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._base.paired_words import PairedSequences
+from .._base.scikit_learn import parameters_from_fields
 from .._base.start import median_length
 from .._corpus.pairs import CorpusOrPairs
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
@@ -23,7 +24,7 @@ from ._gated_averages import GatedAverages, embed_gated
 from ._gru import start_gru
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class GRANVectorizer(PairedSequences):
     r"""Sentence embeddings learned from pairs of sentences that mean the same, with gates: GRAN.
 

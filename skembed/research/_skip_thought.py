@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from .._base.scikit_learn import parameters_from_fields
 from .._corpus.corpus import SentenceCorpus
 from .._text.tokenizer import Analyzer, Stemmer, StopWords
 from .._training.dense import ONE_BLAS_THREAD, Chunk
@@ -49,7 +50,7 @@ class SkipThoughtState(FittedState):
             raise ValueError(f"_n_learned is {self.n_learned}, but there are {len(self.vocabulary_)} words.")
 
 
-@dataclass(eq=False, repr=False)
+@parameters_from_fields
 class SkipThoughtVectorizer(RecurrentVectorizer):
     r"""Sentence embeddings that see word order, learned by writing the neighbouring sentences: skip-thought.
 
