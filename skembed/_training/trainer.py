@@ -50,7 +50,7 @@ class Matrix(NamedTuple):
     accumulator: np.ndarray  # (n_rows, 2) float32, AdaGrad's sum of squares and a counter
     # Returns the relative number of updates of each row, (n_rows,) float64, to assign rows to threads.
     mass: Callable[[], np.ndarray]
-    n_frozen: int = 0  # the first rows, which do not move
+    n_frozen: int  # the first rows, which do not move
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], name: str, mass: Callable[[], np.ndarray], n_frozen: int = 0) -> Self:
