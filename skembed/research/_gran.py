@@ -69,7 +69,7 @@ class GRANVectorizer(PairedSequences):
     learning_rate : float, default=0.001
         Size of Adam's steps, above 0, relative to the median length of the vectors at the start; it falls to zero.
     max_iter : int or "auto", default="auto"
-        Passes over the pairs, over each set if there are several. "auto" reads 2 million words in all, in 5 to 20.
+        Passes over the pairs, or each set of them. "auto" reads 2 million words in all, in 5 to 20 passes.
     batch_size : int or "auto", default="auto"
         Pairs in a block, which are negatives of each other. "auto" is 1/64 of them, 16 to 128. The paper has 100.
     min_count : int, default=1
