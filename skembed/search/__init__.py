@@ -1,4 +1,4 @@
-"""Search in vectors (nearest rows, near-duplicates, communities, an approximate index) and in documents.
+"""Search in vectors (nearest rows, near-duplicates, communities) and in documents.
 
 The files that search in vectors know matrices only; those of :class:`~skembed.SearchIndex` also know text, and learn
 vectors.
