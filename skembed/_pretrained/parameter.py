@@ -26,13 +26,11 @@ class PretrainedParameter(ShortReprMixin, BaseEstimator):
         """What gives rows, fitted; None if no model is given."""
         return None if self.pretrained is None else as_vectorizer(self.pretrained).fit()
 
-    def _suppliers(self, names: Collection[str] = ()) -> dict[str, PretrainedVectorizer]:
+    def _suppliers(self, names: Collection[str]) -> dict[str, PretrainedVectorizer]:
         """What gives rows, not fitted, by name; none if no model is given. `names` are taken."""
-        if self.pretrained is None:
-            return {}
         if PRETRAINED in names:
             raise ValueError(f"{PRETRAINED!r} is the block of the parameter of this name. Give yours another one.")
-        return {PRETRAINED: as_vectorizer(self.pretrained)}
+        return {} if self.pretrained is None else {PRETRAINED: as_vectorizer(self.pretrained)}
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters but share the model, which `clone` would otherwise copy or return to before its fit."""

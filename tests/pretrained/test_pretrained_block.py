@@ -70,8 +70,9 @@ def test_wrong_models_are_named():
         TextVectorizer(pretrained=5).fit(S, Y)
     with pytest.raises(FileNotFoundError, match="no pretrained model at"):
         TextVectorizer(pretrained="no/such/folder").fit(S, Y)
-    with pytest.raises(ValueError, match="'pretrained' is the block of the parameter"):
-        TextVectorizer(pretrained=rows_of, blocks={"pretrained": PretrainedVectorizer(rows_of)}).fit(S, Y)
+    for model in (rows_of, None):
+        with pytest.raises(ValueError, match="'pretrained' is the block of the parameter"):
+            TextVectorizer(pretrained=model, blocks={"pretrained": PretrainedVectorizer(rows_of)}).fit(S, Y)
 
 
 # --- Its weight -------------------------------------------------------------------------------------------------------
